@@ -15,13 +15,13 @@ namespace {
 constexpr double kMostDeviations = 4;
 constexpr const char* kCure = "check their unit, and that they were measured on this cluster; nothing is written";
 
+}  // namespace
+
 double mean_size(const std::vector<double>& errors) {
   double sum = 0;
   for (const double error : errors) sum += std::fabs(error);
   return sum / static_cast<double>(errors.size());
 }
-
-}  // namespace
 
 double most_factor(const Profile& profile, std::string_view key) {
   const auto figure = std::ranges::find(profile.figures, key, &Figure::key);

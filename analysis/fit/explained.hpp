@@ -4,11 +4,15 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/fit/parameter_fit.hpp"
 #include "collectives/network/profile.hpp"
 
 namespace hbench {
+
+/// The mean of the sizes of errors. \pre there is one.
+double mean_size(const std::vector<double>& errors);
 
 /// The logarithm of the largest factor that a figure of a profile may get: no NIC carries more than its stated line
 /// rate, and nothing inside a node more than the GPUs' links. A figure that is assumed may be what it is assumed

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/fit/explained.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
@@ -34,12 +35,6 @@ std::vector<Case> candidates(const FittedProfile& fitted) {
       all.push_back(asked);
     }
   return all;
-}
-
-double mean_size(const std::vector<double>& errors) {
-  double sum = 0;
-  for (const double error : errors) sum += std::fabs(error);
-  return sum / static_cast<double>(errors.size());
 }
 
 }  // namespace

@@ -6,9 +6,7 @@
 #include <filesystem>
 #include <map>
 
-#include "analysis/jobs/job_steps.hpp"
-#include "analysis/jobs/job_tensors.hpp"
-#include "analysis/jobs/late_exchanges.hpp"
+#include "analysis/jobs/job_parts.hpp"
 #include "analysis/jobs/words.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"

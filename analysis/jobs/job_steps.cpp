@@ -1,4 +1,4 @@
-#include "analysis/jobs/job_steps.hpp"
+#include "analysis/jobs/job_parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "analysis/jobs/job_tensors.hpp"
+#include "analysis/jobs/job_parts.hpp"
 
 #include <fmt/format.h>
 

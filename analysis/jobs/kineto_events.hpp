@@ -64,4 +64,9 @@ struct KinetoEvents {
 /// Reads a file. \throws Error (usage) for what is no JSON.
 KinetoEvents read_kineto_events(const std::string& file_name);
 
+/// Leaves of the calls one for each collective, in the order of their begins, each with all that is known of it.
+/// Returns the run of each call on a device or a thread, null where it is not known; they point into `events.runs`.
+/// Runs that nothing called become calls of their own, at the end.
+std::vector<const KinetoEvents::Exchange*> runs_of_calls(KinetoEvents& events);
+
 }  // namespace hbench

@@ -1,4 +1,4 @@
-#include "analysis/jobs/kineto_exchanges.hpp"
+/// Which events of a trace are one collective: the program's call of it, and its run on a device or a thread.
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+
+#include "analysis/jobs/kineto_events.hpp"
 
 namespace hbench {
 namespace {

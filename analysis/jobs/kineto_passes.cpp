@@ -1,8 +1,9 @@
-#include "analysis/jobs/kineto_passes.hpp"
+/// The backward passes of one step of a trace.
 
 #include <algorithm>
 #include <vector>
 
+#include "analysis/jobs/kineto_step.hpp"
 #include "analysis/jobs/words.hpp"
 
 namespace hbench {
@@ -48,8 +49,9 @@ bool sends_gradients(std::span<const Events::Exchange> calls, double begin, doub
 
 }  // namespace
 
-BackwardPass last_pass(std::span<const Events::Task> tasks, Gradients gradients,
-                       std::span<const Events::Exchange> calls) {
+BackwardPass last_pass(const KinetoTrace& trace, const StepWindow& window) {
+  const auto tasks = begun_in(window, trace.events.tasks);
+  const Gradients gradients = begun_in(window, trace.events.gradients);
   const BackwardPass all{.tasks = tasks, .gradients = gradients};
   const std::vector<double> begins = begins_of(tasks);
   if (begins.size() < 2) return all;
@@ -63,7 +65,7 @@ BackwardPass last_pass(std::span<const Events::Task> tasks, Gradients gradients,
     before = before.first(before.size() - pass.size());
   }
   if (sizes.empty()) return all;
-  if (sends_gradients(calls, begins.front(), begins.back()))
+  if (sends_gradients(trace.events.calls, begins.front(), begins.back()))
     return {.tasks = tasks, .gradients = gradients, .repeats = true};
   return {.tasks = from(begins.back(), tasks), .gradients = last, .accumulated = passes};
 }

@@ -1,4 +1,4 @@
-#include "analysis/jobs/late_exchanges.hpp"
+#include "analysis/jobs/job_parts.hpp"
 
 #include <algorithm>
 #include <map>

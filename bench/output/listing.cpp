@@ -22,81 +22,74 @@
 namespace hbench {
 namespace {
 
-std::string text(std::string_view view) { return std::string(view); }
+/// A row for each entry of a family: its name, what it is, and what `more` adds of it.
+template <class Entries, class More>
+Table family_table(std::string_view title, const Entries& entries, More more) {
+  return table_of(entries, [&](Row& row, const auto& entry) {
+    row.words(title, entry.name);
+    row.words("what", entry.summary);
+    more(row, entry);
+  });
+}
+
+/// Of entries that have no more.
+constexpr auto kNoMore = [](Row&, const auto&) {};
 
 Table placement_table(const Data&) {
-  Table table{.columns = {"placement", "what", "source"}};
-  for (const Placement* entry : placements())
-    table.rows.push_back({text(entry->name), text(entry->summary), text(entry->citation)});
-  return table;
+  return family_table("placement", placements(),
+                      [](Row& row, const Placement& entry) { row.words("source", entry.citation); });
 }
 
 Table launcher_table(const Data&) {
-  const Host host = this_host();
-  Table table{.columns = {"launcher", "what", "state"}};
-  for (const Launcher* entry : launchers())
-    table.rows.push_back({text(entry->name), text(entry->summary), state_text(entry->availability(host.path))});
-  return table;
+  return family_table("launcher", launchers(), [path = this_host().path](Row& row, const Launcher& entry) {
+    row.words("state", state_text(entry.availability(path)));
+  });
 }
 
 Table engine_table(const Data&) {
-  const Host host = this_host();
-  Table table{.columns = {"engine", "what", "state"}};
-  for (const Engine* entry : engines())
-    table.rows.push_back({text(entry->name), text(entry->summary), state_text(entry->availability(host.path))});
-  return table;
+  return family_table("engine", engines(), [path = this_host().path](Row& row, const Engine& entry) {
+    row.words("state", state_text(entry.availability(path)));
+  });
 }
 
 Table workload_table(const Data& data) {
-  Table table{.columns = {"workload", "what", numbers("parameters"), numbers("tensors"), "timeline"}};
-  for (const std::string& name : data.traces.names()) {
-    const Trace trace = data.traces.load(name);
-    std::int64_t elements = 0;
-    for (const GradientEvent& gradient : trace.timeline.gradients) elements += gradient.elements;
-    table.rows.push_back(
-        {name, trace.title, std::to_string(elements), std::to_string(trace.timeline.gradients.size()), trace.source});
-  }
-  for (const PublishedShape& shape : published_shapes()) {
-    const Trace trace = computed_trace(shape.name);
-    table.rows.push_back({trace.name, trace.title, fmt::format("{:.0f}", trace.elements()),
-                          std::to_string(trace.timeline.gradients.size()), trace.source});
-  }
-  return table;
+  std::vector<Trace> traces;
+  for (const std::string& name : data.traces.names()) traces.push_back(data.traces.load(name));
+  for (const PublishedShape& shape : published_shapes()) traces.push_back(computed_trace(shape.name));
+  return table_of(traces, [](Row& row, const Trace& trace) {
+    row.words("workload", trace.name);
+    row.words("what", trace.title);
+    row.number("parameters", fmt::format("{:.0f}", trace.elements()));
+    row.number("tensors", std::to_string(trace.timeline.gradients.size()));
+    row.words("timeline", trace.source);
+  });
 }
 
 Table model_table(const Data&) {
-  Table table{.columns = {"model", "what", numbers("parameters"), numbers("smallest image"), "source"}};
-  for (const ModelEntry* model : models())
-    table.rows.push_back({text(model->name), text(model->title), std::to_string(model->parameters),
-                          std::to_string(model->smallest_image), text(model->citation)});
-  return table;
+  return table_of(models(), [](Row& row, const ModelEntry& model) {
+    row.words("model", model.name);
+    row.words("what", model.title);
+    row.number("parameters", std::to_string(model.parameters));
+    row.number("smallest image", std::to_string(model.smallest_image));
+    row.words("source", model.citation);
+  });
 }
 
-Table report_table(const Data&) {
-  Table table{.columns = {"report", "what"}};
-  for (const Report* entry : reports()) table.rows.push_back({text(entry->name), text(entry->summary)});
-  return table;
-}
+Table report_table(const Data&) { return family_table("report", reports(), kNoMore); }
 
-Table format_table(const Data&) {
-  Table table{.columns = {"format", "what"}};
-  for (const Format* entry : formats()) table.rows.push_back({text(entry->name), text(entry->summary)});
-  return table;
-}
+Table format_table(const Data&) { return family_table("format", formats(), kNoMore); }
 
 Table import_table(const Data&) {
-  Table table{.columns = {"format", "what", "example"}};
-  for (const ImportFormat* each : import_formats())
-    table.rows.push_back({text(each->name), text(each->summary), text(each->example)});
-  return table;
+  return family_table("format", import_formats(),
+                      [](Row& row, const ImportFormat& entry) { row.words("example", entry.example); });
 }
 
 Table comparison_table(const Data&) {
-  Table table{.columns = {"comparison", "what", "frameworks", "workloads", "GPUs"}};
-  for (const ReadyComparison& each : ready_comparisons())
-    table.rows.push_back(
-        {text(each.name), text(each.summary), text(each.presets), text(each.workloads), text(each.gpus)});
-  return table;
+  return family_table("comparison", ready_comparisons(), [](Row& row, const ReadyComparison& entry) {
+    row.words("frameworks", entry.presets);
+    row.words("workloads", entry.workloads);
+    row.words("GPUs", entry.gpus);
+  });
 }
 
 constexpr std::array kListings{

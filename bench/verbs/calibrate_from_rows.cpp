@@ -39,33 +39,13 @@ struct Request {
   std::string from, base;
   std::filesystem::path file;
   ImportHints hints;
+  std::string hint;  ///< the first flag of these that was given; empty: none
   bool json = false, each = false, wide = false;
   Verbosity verbosity = Verbosity::usual;
 };
 
-/// The collective becomes a curve of the profile.
-ExitCode calibrate_from_curve(const Request& request, const Profile& profile, ImportedCurve parsed) {
-  note_other_gpu(parsed, profile);
-  const CurveFit fitted = fit_curve(profile, std::move(parsed.curve));
-  write_whole(request.file, format_profile(fitted.profile), "--out");
-  if (request.json) {
-    fmt::print("{}", curve_fit_json(fitted, parsed.notes, request.file.string()));
-    return ExitCode::good;
-  }
-  fmt::print("{}", terminal_text(curve_fit_document(fitted, parsed.notes), request.wide));
-  fmt::print("Wrote {}\n", request.file.string());
-  return ExitCode::good;
-}
-
-}  // namespace
-
-bool calibrates_from_rows(const Call& call) {
-  return std::ranges::any_of(call.arguments, [](const std::string& argument) {
-    return argument == "--from" || argument.starts_with("--from=");
-  });
-}
-
-ExitCode calibrate_from_rows(const Call& call) {
+/// Nothing when help was asked for and printed. \throws Error (usage).
+std::optional<Request> parse(const Call& call) {
   Request request;
   Arguments app(
       "Fits a cluster profile to training steps that were measured there: links, streams, latency, servers, and what "
@@ -96,21 +76,36 @@ ExitCode calibrate_from_rows(const Call& call) {
   app.add_flag("--json", request.json, "print the fit as JSON")
       ->excludes(app.add_flag("--wide", request.wide, kWideHelp));
   add_verbosity(app, request.verbosity);
-  if (app.parse(call)) return ExitCode::good;
+  if (app.parse(call)) return std::nullopt;
   if (!request.hints.collective.empty()) parse_collective_kind(request.hints.collective);
   if (request.base.empty())
     throw Error(ExitCode::usage, "--from needs a profile to start from",
                 "add such as --profile hkbu-10gbe (hbench list profiles)");
-  const Profile profile = load_data().profiles.load(request.base);
-  if (request.file.empty()) request.file = profile.name + "-fitted.toml";
-  check_writable(request.file, "--out");
-  if (std::optional<ImportedCurve> imported = read_curve(read_file(request.from), request.from, request.hints))
-    return calibrate_from_curve(request, profile, std::move(*imported));
   for (const char* flag : {"--collective", "--ranks", "--nodes"})
-    if (app.count(flag) > 0)
-      throw Error(ExitCode::usage,
-                  fmt::format("{} is for a measured collective, and {} is a table", flag, request.from),
-                  fmt::format("leave out {}", flag));
+    if (app.count(flag) > 0 && request.hint.empty()) request.hint = flag;
+  return request;
+}
+
+/// The collective becomes a curve of the profile.
+ExitCode calibrate_from_curve(const Request& request, const Profile& profile, ImportedCurve parsed) {
+  note_other_gpu(parsed, profile);
+  const CurveFit fitted = fit_curve(profile, std::move(parsed.curve));
+  write_whole(request.file, format_profile(fitted.profile), "--out");
+  if (request.json) {
+    fmt::print("{}", curve_fit_json(fitted, parsed.notes, request.file.string()));
+    return ExitCode::good;
+  }
+  fmt::print("{}", terminal_text(curve_fit_document(fitted, parsed.notes), request.wide));
+  fmt::print("Wrote {}\n", request.file.string());
+  return ExitCode::good;
+}
+
+/// The table's figures become those of the profile.
+ExitCode calibrate_from_table(const Request& request, const Profile& profile) {
+  if (!request.hint.empty())
+    throw Error(ExitCode::usage,
+                fmt::format("{} is for a measured collective, and {} is a table", request.hint, request.from),
+                fmt::format("leave out {}", request.hint));
   std::size_t others = 0;
   std::vector<CaseResult> rows = rows_of(request.from, profile.name, others);
   const FittedProfile fitted = predicted(request.verbosity, [&](const Data& data, const SimulationMeans& means) {
@@ -128,6 +123,25 @@ ExitCode calibrate_from_rows(const Call& call) {
   if (others > 0) fmt::print("{} row{} of other clusters not used.\n", others, others == 1 ? " is" : "s are");
   fmt::print("Wrote {}\n", request.file.string());
   return ExitCode::good;
+}
+
+}  // namespace
+
+bool calibrates_from_rows(const Call& call) {
+  return std::ranges::any_of(call.arguments, [](const std::string& argument) {
+    return argument == "--from" || argument.starts_with("--from=");
+  });
+}
+
+ExitCode calibrate_from_rows(const Call& call) {
+  std::optional<Request> request = parse(call);
+  if (!request) return ExitCode::good;
+  const Profile profile = load_data().profiles.load(request->base);
+  if (request->file.empty()) request->file = profile.name + "-fitted.toml";
+  check_writable(request->file, "--out");
+  if (std::optional<ImportedCurve> curve = read_curve(read_file(request->from), request->from, request->hints))
+    return calibrate_from_curve(*request, profile, std::move(*curve));
+  return calibrate_from_table(*request, profile);
 }
 
 }  // namespace hbench

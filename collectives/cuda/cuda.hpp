@@ -45,5 +45,10 @@ std::vector<std::string> cuda_pci_addresses();
 
 /// Whether the devices of `make_cuda_device` have what an exchange with this compressor needs.
 bool cuda_compresses(const Compressor& compressor);
+/// Why a compressor cannot be used where data lie on a GPU, for a person; empty where it can.
+std::string refuse_on_gpu(const CompressorChoice& compressor);
+
+/// The same where NCCL moves what travels, as it is.
+std::string refuse_by_nccl(const CompressorChoice& compressor);
 
 }  // namespace hbench

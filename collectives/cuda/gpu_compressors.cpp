@@ -1,5 +1,3 @@
-#include "collectives/cuda/gpu_compressors.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

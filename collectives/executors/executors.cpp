@@ -5,7 +5,6 @@
 
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/cuda_endpoints.hpp"
-#include "collectives/cuda/gpu_compressors.hpp"
 #include "collectives/cuda/nccl.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 

@@ -12,6 +12,8 @@ namespace {
 
 std::string ms(Seconds time) { return fmt::format("{:.1f} ms", time.value * 1e3); }
 
+std::string ms_of(double seconds) { return ms(Seconds(seconds)); }
+
 /// Of a time that cannot be 0.
 std::string ms_or_unknown(Seconds time) { return time.value > 0 ? ms(time) : "not known"; }
 
@@ -84,39 +86,6 @@ Table times_table(const TrainingJob& job) {
   return table;
 }
 
-std::string size(std::int64_t bytes) { return bytes > 0 ? format(Bytes(static_cast<double>(bytes))) : "-"; }
-
-/// `12.3 GB/s`: of a bucket's bytes over its duration.
-std::string rate(const JobBucket& bucket) {
-  if (!bucket.duration || bucket.duration->value <= 0 || bucket.bytes == 0) return "-";
-  return fmt::format("{:.3g} GB/s", static_cast<double>(bucket.bytes) / bucket.duration->value / 1e9);
-}
-
-Table bucket_table(const TrainingJob& job) {
-  Table table{.caption = fmt::format("Buckets of gradients{}{}", job.type.empty() ? "" : " (" + job.type + ")",
-                                     job.overlaps ? "" : ", all after the backward pass: nothing overlaps"),
-              .columns = {numbers("bucket"), numbers("tensors"), numbers("elements"), numbers("size"),
-                          numbers("launched"), numbers("took"), numbers("rate")},
-              .first_rows = 20};
-  for (std::size_t i = 0; i < job.buckets.size(); ++i) {
-    const JobBucket& bucket = job.buckets[i];
-    table.rows.push_back({fmt::format("{}", i + 1), bucket.tensors > 0 ? fmt::format("{}", bucket.tensors) : "-",
-                          bucket.elements > 0 ? fmt::format("{}", bucket.elements) : "not known", size(bucket.bytes),
-                          job.step.value > 0 ? ms(bucket.launched) : "-", bucket.duration ? ms(*bucket.duration) : "-",
-                          rate(bucket)});
-  }
-  return table;
-}
-
-Table traffic_table(const TrainingJob& job) {
-  Table table{.caption = "Exchanges that carry no gradients: hbench does not predict them",
-              .columns = {"operation", numbers("per step"), numbers("elements"), numbers("size")}};
-  for (const JobTraffic& kind : job.others)
-    table.rows.push_back({kind.operation, fmt::format("{}", kind.per_step),
-                          kind.elements > 0 ? fmt::format("{}", kind.elements) : "not known", size(kind.bytes)});
-  return table;
-}
-
 std::string straggler_text(const JobStraggler& straggler) {
   return fmt::format(
       "Rank {} is the one that the others wait for: it is in collectives for {} of a step, the others for {}, and who "
@@ -167,19 +136,41 @@ void file_fields(Row& row, const Recording& recording) {
   row.field("step_seconds", steps, "empty where they are not known");
 }
 
+std::string size(std::int64_t bytes) { return format(Bytes(static_cast<double>(bytes))); }
+
+/// `12.3 GB/s`: of a bucket's bytes over its duration.
+std::string rate(const JobBucket& bucket) {
+  if (!bucket.duration || bucket.duration->value <= 0 || bucket.bytes == 0) return "-";
+  return fmt::format("{:.3g} GB/s", static_cast<double>(bucket.bytes) / bucket.duration->value / 1e9);
+}
+
 void bucket_fields(Row& row, const JobBucket& bucket, bool timed) {
-  row.field("elements", if_positive(bucket.elements));
-  row.field("bytes", if_positive(bucket.bytes));
+  row.number("tensors", cell_text(if_positive(bucket.tensors)));
+  row.field("elements", if_positive(bucket.elements)).in("elements", cell_text<std::int64_t>, 0, "not known");
+  row.field("bytes", if_positive(bucket.bytes)).in("size", size);
   row.field("tensors", if_positive(bucket.tensors));
-  row.field("launched_seconds", seconds_if(timed, bucket.launched), "since the step began");
-  row.field("seconds", seconds(bucket.duration), "on the rank that came last");
+  row.field("launched_seconds", seconds_if(timed, bucket.launched), "since the step began").in("launched", ms_of);
+  row.field("seconds", seconds(bucket.duration), "on the rank that came last").in("took", ms_of);
+  row.number("rate", rate(bucket));
+}
+
+Table bucket_table(const TrainingJob& job) {
+  const auto columns = [&, number = 0](Row& row, const JobBucket& bucket) mutable {
+    row.number("bucket", std::to_string(++number));
+    bucket_fields(row, bucket, job.step.value > 0);
+  };
+  return table_of(job.buckets, columns,
+                  {.caption = fmt::format("Buckets of gradients{}{}", job.type.empty() ? "" : " (" + job.type + ")",
+                                          job.overlaps ? "" : ", all after the backward pass: nothing overlaps"),
+                   .first_rows = 20});
 }
 
 void traffic_fields(Row& row, const JobTraffic& kind) {
-  row.field("operation", kind.operation);
-  row.field("per_step", kind.per_step);
-  row.field("elements", if_positive(kind.elements), "of one step");
-  row.field("bytes", if_positive(kind.bytes), "of one step");
+  row.field("operation", kind.operation).in("operation");
+  row.field("per_step", kind.per_step).in("per step");
+  row.field("elements", if_positive(kind.elements), "of one step")
+      .in("elements", cell_text<std::int64_t>, 0, "not known");
+  row.field("bytes", if_positive(kind.bytes), "of one step").in("size", size);
 }
 
 void prediction_fields(Row& row, const PredictedJob& predicted) {
@@ -242,8 +233,9 @@ Document job_document(const TrainingJob& job, const std::string& workload_file,
   document.blocks.emplace_back(Verdict{verdict(job)});
   if (!job.unknown.empty()) document.blocks.emplace_back(Warnings{job.unknown});
   document.blocks.emplace_back(times_table(job));
-  if (!job.buckets.empty()) document.blocks.emplace_back(bucket_table(job));
-  if (!job.others.empty()) document.blocks.emplace_back(traffic_table(job));
+  document.add_table(bucket_table(job));
+  document.add_table(table_of(job.others, traffic_fields,
+                              {.caption = "Exchanges that carry no gradients: hbench does not predict them"}));
   if (!job.tensors_of.empty())
     document.blocks.emplace_back(Paragraph{
         fmt::format("The sizes of its tensors are those of {}: they fit its gradients and buckets.", job.tensors_of)});

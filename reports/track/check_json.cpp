@@ -1,80 +1,78 @@
 #include "reports/track/check.hpp"
 
-#include <nlohmann/json.hpp>
+/// For programs; `reports/schemas/track-check-1.json` says what is in it.
 
 #include "analysis/track/rule_json.hpp"
-
-/// For programs; `reports/schemas/track-check-1.json` says what is in it.
+#include "reports/rows/row.hpp"
 
 namespace hbench {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// Of the JSON that `--json` prints; a new field does not raise it, another meaning does.
-constexpr int kFormat = 1;
-
-Json run_json(const Run& run) {
-  return {{"run", run.id > 0 ? Json(run.id) : Json()},
-          {"started_at", run.started_at},
-          {"version", run.version},
-          {"labels", run.labels}};
+void run_fields(Row& row, const Run& run) {
+  row.field("run", if_positive(run.id));
+  row.field("started_at", run.started_at);
+  row.field("version", run.version);
+  row.field("labels", run.labels);
 }
 
-std::string rule_json(const PairRule& rule) {
-  return Json{
-      {"least_effect", rule.least_effect}, {"level", rule.level}, {"pairs", rule.pairs}, {"confirm", rule.confirm}}
-      .dump();
+void pair_rule_fields(Row& row, const PairRule& rule) {
+  row.field("least_effect", rule.least_effect);
+  row.field("level", rule.level);
+  row.field("pairs", rule.pairs);
+  row.field("confirm", rule.confirm);
 }
 
-Json paired_json(const PairedSides& sides) {
-  return {{"base", sides.base}, {"head", sides.head}, {"pairs", sides.pairs}};
+void paired_fields(Row& row, const PairedSides& sides) {
+  row.field("base", sides.base);
+  row.field("head", sides.head);
+  row.field("pairs", sides.pairs);
 }
 
-Json result_json(const TrackedResult& result) {
+void result_fields(Row& row, const TrackedResult& result) {
   const TrackJudgement& judged = result.judgement;
-  Json json{{"name", result.sides.name},
-            {"question", result.sides.question},
-            {"verdict", std::string(to_string(judged.verdict))},
-            {"reason", judged.reason},
-            {"next_step", judged.next_step.empty() ? Json() : Json(judged.next_step)},
-            {"unit", result.sides.unit}};
-  const bool figures = judged.compared();
-  const auto figure = [figures](double value) { return figures ? Json(value) : Json(); };
-  json["before"] = figure(judged.before);
-  json["after"] = figure(judged.after);
-  json["shift"] = figure(judged.shift);
-  json["shift_low"] = figure(judged.interval.low);
-  json["shift_high"] = figure(judged.interval.high);
-  json["p"] = figure(judged.p);
-  json["p_corrected"] = figure(judged.corrected);
-  json["resolution"] = figure(judged.resolution);
-  json["baseline_runs"] = judged.runs;
-  json["baseline_launches"] = judged.baseline_launches;
-  json["head_launches"] = judged.head_launches;
-  json["changed"] = result.changed;
-  json["verdict_id"] = result.id > 0 ? Json(result.id) : Json();
-  return json;
+  const auto figure = [&](double value) { return if_known(judged.compared(), value); };
+  row.field("name", result.sides.name);
+  row.field("question", result.sides.question);
+  row.field("verdict", to_string(judged.verdict));
+  row.field("reason", judged.reason);
+  row.field("next_step", if_stated(judged.next_step));
+  row.field("unit", result.sides.unit);
+  row.field("before", figure(judged.before));
+  row.field("after", figure(judged.after));
+  row.field("shift", figure(judged.shift));
+  row.field("shift_low", figure(judged.interval.low));
+  row.field("shift_high", figure(judged.interval.high));
+  row.field("p", figure(judged.p));
+  row.field("p_corrected", figure(judged.corrected));
+  row.field("resolution", figure(judged.resolution));
+  row.field("baseline_runs", judged.runs);
+  row.field("baseline_launches", judged.baseline_launches);
+  row.field("head_launches", judged.head_launches);
+  row.field("changed", result.changed);
+  row.field("verdict_id", if_positive(result.id));
+}
+
+/// A new field does not raise the format, another meaning does.
+void report_fields(Row& row, const TrackReport& report) {
+  row.field("format", 1);
+  row.field("exit_code", static_cast<int>(report.exit_code()));
+  row.object("head", report.head, run_fields);
+  row.field("baseline", report.request.baseline);
+  row.field("baseline_in_words", report.baseline_in_words());
+  row.rows("baseline_runs", report.runs, run_fields);
+  row.object("paired", report.paired, paired_fields);
+  if (report.paired)
+    row.object("rule", report.paired->rule, pair_rule_fields);
+  else
+    row.put("rule", Json::parse(rule_json(report.request.rule)));
+  row.rows("results", report.results, result_fields);
+  row.field("notes", report.notes);
 }
 
 }  // namespace
 
 std::string track_json(const TrackReport& report) {
-  Json runs = Json::array(), results = Json::array();
-  for (const Run& run : report.runs) runs.push_back(run_json(run));
-  for (const TrackedResult& result : report.results) results.push_back(result_json(result));
-  return Json{{"format", kFormat},
-              {"exit_code", static_cast<int>(report.exit_code())},
-              {"head", run_json(report.head)},
-              {"baseline", report.request.baseline},
-              {"baseline_in_words", report.baseline_in_words()},
-              {"baseline_runs", runs},
-              {"paired", report.paired ? paired_json(*report.paired) : Json()},
-              {"rule", Json::parse(report.paired ? rule_json(report.paired->rule) : rule_json(report.request.rule))},
-              {"results", results},
-              {"notes", report.notes}}
-             .dump(1, ' ', false, Json::error_handler_t::replace) +
-         "\n";
+  return object_text(Form::values, "hbench track check --json", report, report_fields);
 }
 
 }  // namespace hbench

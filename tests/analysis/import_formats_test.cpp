@@ -427,5 +427,18 @@ TEST(JsonLine, RefusesWhatIsNoTimeAndNoRateWithItsLine) {
   refused("no object", "a.txt: none of its lines is a JSON object");
 }
 
+TEST(CompleteCollectives, RefusesHintsThatTheFileContradicts) {
+  ImportedOutput output;
+  output.cases.resize(1);
+  Case& asked = output.cases[0].asked;
+  asked.collective.name = "all-reduce";
+  asked.gpus = 4;
+  asked.nodes = 2;
+  complete_collectives(output, "a.txt", {.ranks = 4, .nodes = 2});
+  expect_error([&] { complete_collectives(output, "a.txt", {.nodes = 1}); }, ExitCode::usage,
+               HasSubstr("it says that it ran on 2 nodes, and 1 are given"), HasSubstr("leave out --nodes"));
+  EXPECT_EQ(asked.nodes, 2);
+}
+
 }  // namespace
 }  // namespace hbench

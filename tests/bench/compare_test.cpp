@@ -2,6 +2,7 @@
 
 #include "analysis/prediction/compare.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -22,6 +23,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 std::string compare_by(std::vector<std::string> arguments) {
   ::testing::internal::CaptureStdout();
@@ -56,7 +58,11 @@ TEST_P(ReadyComparisons, HaveAPointForEachWorkloadFrameworkPlaceAndCount) {
   const ComparisonAnswer answer = compare(asked, load_data());
   EXPECT_THAT(reasons(answer.refused), IsEmpty()) << "a comparison has no holes";
   std::set<std::string> places, labels;
-  for (const ComparedPlace& place : asked.places) labels.insert(std::string(place.label));
+  for (const ComparedPlace& place : asked.places) {
+    labels.insert(std::string(place.label));
+    const std::string rate = place.gbit_per_second > 0 ? fmt::format("{} Gbit/s", place.gbit_per_second) : "";
+    EXPECT_THAT(std::string(place.label), StartsWith(rate));
+  }
   EXPECT_EQ(labels.size(), asked.places.size());
   for (const Block& block : comparison_document(answer).blocks)
     if (const auto* table = std::get_if<Table>(&block); table != nullptr) {

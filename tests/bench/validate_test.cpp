@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -18,6 +19,7 @@
 #include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
 #include "collectives/base/table.hpp"
+#include "reports/prediction/validation.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -292,6 +294,21 @@ TEST(Percent, HasASignWhereItIsAskedForAndFewDigitsWhereItIsHuge) {
   EXPECT_EQ(percent(123.456), "1.23e+04 %");
   EXPECT_EQ(signed_percent(0.0494), "+4.9 %");
   EXPECT_EQ(signed_percent(-0.5), "-50.0 %");
+}
+
+TEST(ValidationDocument, CountsFiguresOfEachClassAndOfNone) {
+  std::map<std::string, std::string> figures;
+  for (const Block& block : validation_document(published_validations(), false).blocks)
+    if (const auto* table = std::get_if<Table>(&block); table != nullptr && table->columns[0].title == "class")
+      for (const auto& row : table->rows) figures[row[0]] = row[1];
+  const auto count = [](auto has) { return std::to_string(std::ranges::count_if(published_validations(), has)); };
+  const auto servers = [](const Validation& each) { return each.asked.strategy.uses_servers(); };
+  EXPECT_EQ(figures["all"], std::to_string(published_validations().size()));
+  EXPECT_EQ(figures["parameter servers"], count(servers));
+  EXPECT_EQ(figures["none of these classes"], count([&](const Validation& each) {
+              return !each.mixed_precision && !each.asked.strategy.compresses() && !each.computed_timeline &&
+                     !each.assumed_links && !servers(each);
+            }));
 }
 
 const Verb& verb() { return find_entry(verbs(), "validate", "verb"); }

@@ -12,6 +12,7 @@
 #include "reports/formats/formats.hpp"
 #include "reports/formats/plain_text.hpp"
 #include "reports/track/check.hpp"
+#include "reports/track/traced.hpp"
 #include "tests/support/hostile_text.hpp"
 
 namespace hbench {
@@ -212,6 +213,18 @@ TEST(TrackOutputs, PageHoldsNoMarks) {
     const std::string form = kHtmlFormat.render(track_document(report_saying(text)));
     for (const char* mark : {"<", ">"}) EXPECT_EQ(count(form, mark), count(plain, mark)) << text;
   }
+}
+
+TEST(TraceDocument, NamesEachCaseAboveWhatIsKnownOfIt) {
+  std::vector<TracedCase> cases(2);
+  cases[0].name = "resnet18, 2 ranks, ring";
+  cases[1].name = "resnet18, 4 ranks, ring";
+  std::vector<std::string> headings;
+  const Document document = trace_document(cases);
+  for (const Block& block : document.blocks)
+    if (const auto* heading = std::get_if<Heading>(&block)) headings.push_back(heading->text);
+  EXPECT_THAT(headings, testing::ElementsAre("resnet18, 2 ranks, ring", "resnet18, 4 ranks, ring"));
+  EXPECT_TRUE(std::holds_alternative<Heading>(document.blocks.front()));
 }
 
 }  // namespace

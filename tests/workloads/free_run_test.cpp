@@ -58,6 +58,14 @@ TEST(FreeRun, LetsASlowWorkerOfAsynchronousServersHoldUpNobody) {
                 1e-6);
 }
 
+TEST(Staleness, IsTheMeanAndTheLargestOfWhatWasCounted) {
+  const Staleness staleness = Staleness::of({{0, 10}, {1, 85}, {3, 4}, {9, 1}});
+  EXPECT_DOUBLE_EQ(staleness.mean, 1.06);
+  EXPECT_EQ(staleness.p95, 1) << "95 of 100";
+  EXPECT_EQ(staleness.largest, 9);
+  EXPECT_EQ(Staleness::of({{0, 10}, {1, 84}, {3, 6}}).p95, 3);
+}
+
 TEST(FreeRun, LetsASlowWorkerHoldUpAllWhereNoStalenessIsAllowed) {
   for (const int workers : {2, 4, 8})
     EXPECT_NEAR(speed(run(free_network(), "ssp:0", workers, kSlower, 1)), 1 / kSlower, 1e-6);

@@ -9,11 +9,14 @@
 #include "collectives/base/error.hpp"
 #include "workloads/methods/plan_check.hpp"
 #include "workloads/methods/plan_drawing.hpp"
+#include "workloads/methods/plan_ranks.hpp"
 #include "workloads/methods/step_progress.hpp"
+#include "workloads/simulation/method_drawing.hpp"
 
 namespace hbench {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class EveryMethod : public ::testing::TestWithParam<const Method*> {
@@ -69,6 +72,26 @@ TEST(Methods, AreDrawnWithGradientsThatLeaveDuringTheBackwardPass) {
   EXPECT_EQ(to_text(drawn(parse_method("synchronous").plan(true))),
             "compute  [forward][---backward---]          [apply]\n"
             "network               [all-reduce gradients]\n");
+}
+
+TEST(Methods, AreDrawnInAPictureOfStagesAndOneOfWhatEachReplicaDoes) {
+  const auto titles = [](const char* method) {
+    std::vector<std::string> all;
+    for (const Lanes& picture : drawn(parse_method(method))) all.push_back(picture.title);
+    return all;
+  };
+  const std::string synchronous = fmt::format("synchronous: {}", parse_method("synchronous").method->summary);
+  EXPECT_THAT(titles("synchronous"), ElementsAre(synchronous));
+  EXPECT_THAT(titles("pipeline:2:3"), ElementsAre("pipeline:2:3: micro-batches through the stages",
+                                                  "pipeline:2:3" + synchronous.substr(synchronous.find(':'))));
+}
+
+TEST(Methods, HaveAnOuterUpdateWithTheirValues) {
+  const StepPlan plan = parse_method("diloco:8:0.5:0.25").plan(true);
+  ASSERT_TRUE(plan.outer);
+  EXPECT_EQ(plan.outer->rate, 0.5);
+  EXPECT_THAT(plan.outer->optimizer.values, ElementsAre(0.25));
+  EXPECT_FALSE(parse_method("local-sgd:8").plan(true).outer);
 }
 
 TEST_P(EveryMethod, HasUnitsWhereItSaysSo) {
@@ -136,6 +159,18 @@ TEST(Methods, ShardWhatTheirStageSays) {
   EXPECT_EQ(parse_method("zero:3").text(), "fsdp") << "DeepSpeed's name of it";
 }
 
+TEST(Methods, GatherTheParametersWhoseGradientsTheyScatter) {
+  const StepPlan zero = parse_method("zero:1").plan(true);
+  const auto gather = std::ranges::find(zero.tasks, CollectiveKind::all_gather, &Task::collective);
+  ASSERT_NE(gather, zero.tasks.end());
+  const int scatter = scatter_of(zero, static_cast<int>(gather - zero.tasks.begin()));
+  ASSERT_GE(scatter, 0);
+  EXPECT_EQ(zero.task(scatter).collective, CollectiveKind::reduce_scatter);
+  const StepPlan alone{
+      .tasks = {{.kind = TaskKind::forward}, {.kind = TaskKind::collective, .collective = CollectiveKind::all_gather}}};
+  EXPECT_EQ(scatter_of(alone, 1), -1);
+}
+
 TEST(Methods, GoTogetherWhereTheyDivideTheModel) {
   const MethodChoice all = parse_method("zero:1+pipeline:4:16:2+tensor:8");
   EXPECT_EQ(all.division, (ModelDivision{.tensor = 8, .stages = 4, .micro_batches = 16, .chunks = 2}));
@@ -166,6 +201,27 @@ TEST(Methods, RefuseTheirValuesWithWhatIsRight) {
   EXPECT_THAT(refusal("tensor:2+tensor:4"), HasSubstr("says twice what its ranks do"));
   EXPECT_THAT(refusal("zero:1+local-sgd:8"), HasSubstr("says twice what its ranks do"));
   EXPECT_THAT(refusal("syncronous"), HasSubstr("did you mean 'synchronous'"));
+}
+
+/// The share of each of five ranks' parameters in what rank 2 has aside after an exchange.
+std::vector<double> shares_of(const char* method, int iteration) {
+  const StepPlan plan = parse_method(method).plan(true);
+  PlanRanks ranks(plan, 5);
+  for (int rank = 0; rank < 5; ++rank) ranks.held(rank, 0).parameters = {{{rank, 0}, 1.0}};
+  EXPECT_EQ(hbench::exchange(ranks, plan, plan.task(2), 0, iteration), "");
+  std::vector<double> shares;
+  for (int rank = 0; rank < 5; ++rank) {
+    const auto found = ranks.held(2, 0).aside->find({rank, 0});
+    shares.push_back(found == ranks.held(2, 0).aside->end() ? 0 : found->second);
+  }
+  return shares;
+}
+
+TEST(PlanRanks, TakeTheMeanWithBothNeighboursOrWithOne) {
+  for (const int iteration : {0, 1})
+    EXPECT_THAT(shares_of("decentralized", iteration), ElementsAre(0, 1.0 / 3, 1.0 / 3, 1.0 / 3, 0));
+  EXPECT_THAT(shares_of("gossip", 0), ElementsAre(0, 0, 0.5, 0.5, 0));
+  EXPECT_THAT(shares_of("gossip", 1), ElementsAre(0, 0.5, 0.5, 0, 0));
 }
 
 constexpr Task kForward{.kind = TaskKind::forward};

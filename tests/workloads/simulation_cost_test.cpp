@@ -108,6 +108,8 @@ TEST(WorkersThatFit, FillNodesAndKeepTheirServers) {
   // One server for every 10 workers; without a placement every tensor is split among all servers.
   const std::int64_t with_5 = simulation_need({.workers = 50, .servers = 5}, timeline, strategy("ps")).bytes;
   EXPECT_EQ(workers_that_fit({.workers = 1000, .servers = 100}, timeline, strategy("ps"), with_5), 50);
+  const std::int64_t with_1 = simulation_need({.workers = 50, .servers = 1}, timeline, strategy("ps")).bytes;
+  EXPECT_EQ(workers_that_fit({.workers = 1000, .servers = 1}, timeline, strategy("ps"), with_1), 50);
 }
 
 // Two sizes of buckets, each 2 N (N - 1) messages in 6 (N - 1) runs: of ever longer runs, four times as long for twice

@@ -24,7 +24,7 @@ class Builder {
 
   StepPlan build() {
     reduced_.assign(plan_.units.size(), kNone);
-    for (micro_batch_ = 0; micro_batch_ < plan_.micro_batches; ++micro_batch_) {
+    for (; micro_batch_ < plan_.micro_batches; ++micro_batch_) {
       forward();
       backward();
     }

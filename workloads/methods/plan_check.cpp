@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "workloads/methods/plan_order.hpp"
 #include "workloads/methods/plan_ranks.hpp"
 
 namespace hbench {

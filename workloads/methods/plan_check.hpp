@@ -33,4 +33,8 @@ struct PlanProof {
 /// \param groups the number of ranks, or of those that the plan's groups need at least (`least_ranks`). \pre at least 2
 PlanProof prove_plan(const StepPlan& plan, int groups = 3);
 
+/// Returns the proof's first two points: which task waits for what it cannot wait for, or uses memory beside another
+/// that writes it; empty where none does.
+std::string refuse_order(const StepPlan& plan);
+
 }  // namespace hbench

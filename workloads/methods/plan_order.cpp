@@ -1,6 +1,6 @@
-#include "workloads/methods/plan_order.hpp"
-
 #include <fmt/format.h>
+
+#include "workloads/methods/plan_check.hpp"
 
 namespace hbench {
 namespace {
@@ -79,10 +79,6 @@ std::string refuse_races(const StepPlan& plan) {
 }
 
 }  // namespace
-
-std::string name_of(const StepPlan& plan, int task) {
-  return fmt::format("task {} ({})", task, describe(plan.task(task)));
-}
 
 std::string refuse_order(const StepPlan& plan) {
   const std::string refusal = refuse_edges(plan);

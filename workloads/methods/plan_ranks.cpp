@@ -18,7 +18,6 @@ class Exchanging {
       if (!mine.defined) return lacks("gradients", rank);
       if (std::string wrong = apply_to(server, mine.gradients, micro_batches); !wrong.empty()) return wrong;
       mine.defined = false;
-      mine.parameters = server;
     }
     return {};
   }

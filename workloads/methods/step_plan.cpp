@@ -148,4 +148,8 @@ std::string describe(const Task& task) {
   return text;
 }
 
+std::string name_of(const StepPlan& plan, int task) {
+  return fmt::format("task {} ({})", task, describe(plan.task(task)));
+}
+
 }  // namespace hbench

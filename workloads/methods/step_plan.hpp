@@ -154,5 +154,7 @@ std::string_view to_string(TaskKind kind);
 std::string_view to_string(Carried carried);
 std::string_view to_string(Among among);
 std::string describe(const Task& task);
+/// The same with its place in the plan, as refusals name it: `task 3 (all-reduce of gradients)`.
+std::string name_of(const StepPlan& plan, int task);
 
 }  // namespace hbench

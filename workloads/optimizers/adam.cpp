@@ -1,14 +1,21 @@
-#include "workloads/optimizers/adam.hpp"
-
 #include <cmath>
+
+#include "workloads/optimizers/optimizer.hpp"
 
 namespace hbench {
 namespace {
 
-constexpr NumberField kFields[] = {kAdamBeta1, kAdamBeta2, kAdamEpsilon};
+/// PyTorch's defaults, which are the paper's.
+constexpr NumberField kBeta1{.name = "beta1", .standard = 0.9, .smallest = 0, .largest = 0.999'999, .whole = false};
+constexpr NumberField kBeta2{.name = "beta2", .standard = 0.999, .smallest = 0, .largest = 0.999'999, .whole = false};
+constexpr NumberField kEpsilon{.name = "epsilon", .standard = 1e-8, .smallest = 1e-30, .largest = 1, .whole = false};
+constexpr double kRate = 1e-3;
 
-}  // namespace
+constexpr NumberField kAdamFields[] = {kBeta1, kBeta2, kEpsilon};
+constexpr NumberField kAdamWFields[] = {
+    kBeta1, kBeta2, kEpsilon, {.name = "decay", .standard = 0.01, .smallest = 0, .largest = 100, .whole = false}};
 
+/// `values` are beta1, beta2 and epsilon.
 void apply_adam(std::span<const double> values, const OptimizerStep& step, Numbers& parameters,
                 const Numbers& gradients, std::span<Numbers* const> state) {
   const double beta1 = values[0], beta2 = values[1], epsilon = values[2];
@@ -23,15 +30,32 @@ void apply_adam(std::span<const double> values, const OptimizerStep& step, Numbe
   parameters.add_ratio(mean, square, -step.rate / of_mean, std::sqrt(of_square), epsilon);
 }
 
+}  // namespace
+
 extern const Optimizer kAdam;
 /// As `torch.optim.Adam`.
 constinit const Optimizer kAdam{
     .name = "adam",
     .summary = "means m of g and v of g^2, corrected in the first steps: x = x - rate m / (sqrt(v) + epsilon)",
     .citation = "Kingma and Ba, Adam: A Method for Stochastic Optimization, ICLR 2015",
-    .fields = kFields,
-    .rate = kAdamRate,
+    .fields = kAdamFields,
+    .rate = kRate,
     .state = 2,
     .apply = apply_adam};
+
+extern const Optimizer kAdamW;
+/// As `torch.optim.AdamW`.
+constinit const Optimizer kAdamW{
+    .name = "adamw",
+    .summary = "Adam with weight decay apart from the gradient: x = (1 - rate decay) x before each step",
+    .citation = "Loshchilov and Hutter, Decoupled Weight Decay Regularization, ICLR 2019",
+    .fields = kAdamWFields,
+    .rate = kRate,
+    .state = 2,
+    .apply = [](std::span<const double> values, const OptimizerStep& step, Numbers& parameters,
+                const Numbers& gradients, std::span<Numbers* const> state) {
+      parameters.multiply(1 - step.rate * values[3]);
+      apply_adam(values.first(3), step, parameters, gradients, state);
+    }};
 
 }  // namespace hbench

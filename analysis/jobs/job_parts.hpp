@@ -1,12 +1,16 @@
 #pragma once
 
-/// Which steps of a job's recordings are alike, and what they exchange. Used by what makes a job of them.
+/// What makes a job of its recordings (`job.cpp`): which of their steps are alike, what these exchange, and of which
+/// tensors.
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/jobs/recording.hpp"
+#include "workloads/step/trace.hpp"
 
 namespace hbench {
 
@@ -61,5 +65,38 @@ std::optional<Seconds> mean_of(const std::vector<ComparedStep>& steps, Value val
   }
   return sum / static_cast<double>(steps.size());
 }
+
+/// Jobs may reduce their gradients in one go after the backward pass: without hooks, under `no_sync`, in the
+/// optimizer's step. Finds the steps whose all-reduces after the backward pass have as many elements as the gradients
+/// together, and lets these exchanges carry gradients instead of those of the backward pass (`in_backward`, `exposed`).
+/// Others, such as of losses, may be launched before and after them. Where each is a run of gradients in the order in
+/// which these became ready, or in the opposite order, which is that of parameters, `gradients_before` says so. Where
+/// sizes are not known or do not add up nothing changes. \param group of ranks, by the recorder's name; empty: any, of
+/// which only one may fit.
+void find_late_exchanges(std::vector<Recording>& recordings, const std::string& group);
+
+/// The tensors of a job: names (empty: not known) and elements, in the order in which the gradients become ready.
+struct JobTensors {
+  std::vector<std::pair<std::string, std::int64_t>> list;  ///< empty: not known
+  std::string known_as;                                    ///< the timeline that they are of; empty: they were recorded
+};
+
+/// Gradients that travelled together: how many (0: not known), and their elements (0: not known).
+struct TensorGroup {
+  int tensors = 0;
+  std::int64_t elements = 0;
+};
+
+/// Where sizes may come from that a recording does not have.
+struct TensorSources {
+  std::vector<Recording> files;  ///< of the same job, with sizes and no times
+  std::vector<Trace> known;      ///< timelines whose tensors these may be
+  std::string asked;             ///< the one of `known` that the person named; empty: the one that fits all groups
+};
+
+/// Returns the tensors of a step whose gradients travelled in `groups`: as recorded, else as one of the sources has
+/// them whose sizes add up to those of all groups. \throws Error (usage) where the timeline that was asked for does not
+/// fit.
+JobTensors job_tensors(const RecordedStep& step, const std::vector<TensorGroup>& groups, const TensorSources& sources);
 
 }  // namespace hbench

@@ -1,0 +1,222 @@
+#include "analysis/jobs/kineto_step.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+namespace hbench {
+namespace {
+
+using Events = KinetoEvents;
+
+template <class Event>
+void sort_by_begin(std::vector<Event>& events) {
+  std::ranges::stable_sort(events, {}, &Event::begin);
+}
+
+/// Launches from one time of the host to another, in their order.
+std::span<const Events::Launch> launched(const Events& events, double begin, double end) {
+  const auto first = std::ranges::lower_bound(events.launches, begin, {}, &Events::Launch::at);
+  return {first, std::ranges::lower_bound(first, events.launches.end(), end, {}, &Events::Launch::at)};
+}
+
+/// A host that runs ahead of its device begins a step while the device still works on the one before: then the step
+/// begins when the device is done with that.
+double begin_on_device(const KinetoTrace& trace, double host_begin) {
+  // A kernel that runs for longer than 256 others take to be launched is none of a step's.
+  constexpr std::size_t kLaunchesBefore = 257;
+  const auto before = launched(trace.events, -INFINITY, host_begin);
+  double done = host_begin;
+  for (const Events::Launch& launch : before.last(std::min(before.size(), kLaunchesBefore)))
+    if (const Events::Kernel* kernel = trace.kernel_of(launch)) done = std::max(done, kernel->end);
+  return done;
+}
+
+/// With at least one kernel at work; absent without a device.
+std::optional<Seconds> compute_in(const StepWindow& window, const std::vector<Events::Kernel>& kernels) {
+  const auto begun = begun_in(window, kernels);
+  double sum = 0, until = window.begin;
+  for (const Events::Kernel& kernel : begun) {
+    if (kernel.end <= until) continue;
+    sum += kernel.end - std::max(kernel.begin, until);
+    until = kernel.end;
+  }
+  return begun.empty() ? std::nullopt : std::optional(Seconds(sum));
+}
+
+/// The step whose host's time is `window`. Its times count from when its device began with it.
+class StepReader {
+ public:
+  StepReader(const KinetoTrace& trace, const StepWindow& window, const BackwardPass& pass)
+      : trace_(trace), window_(window), pass_(pass), begin_(begin_on_device(trace, window.begin)) {
+    if (!any_backward()) return;
+    const Events::Task& first = pass.tasks.front();
+    backward_begin_ = first.begin;
+    for (const Events::Task& task : pass.tasks)
+      if (task.thread == first.thread) backward_end_ = std::max(backward_end_, task.end);
+    read_launches(first.thread);
+  }
+
+  RecordedStep step() const {
+    RecordedStep step{.name = window_.name, .time = Seconds(window_.end - window_.begin)};
+    if (any_backward()) read_backward(step);
+    read_collectives(step);
+    step.compute = compute_in(window_, trace_.events.kernels);
+    if (any_backward()) step.exposed = exposed(step);
+    if (any_backward()) read_optimizer(step);
+    return step;
+  }
+
+ private:
+  struct LaunchedKernel {
+    double at = 0, kernel_begin = 0, last_end = 0;  ///< the latest end of this one and of all before it
+  };
+
+  bool any_backward() const { return !pass_.tasks.empty(); }
+  Seconds since(double at) const { return Seconds(std::max(0.0, at - begin_)); }
+
+  /// The kernels that the backward pass's thread launched, in the order of their launches.
+  void read_launches(std::int64_t thread) {
+    double last = 0;
+    for (const Events::Launch& launch : launched(trace_.events, backward_begin_, window_.end)) {
+      const Events::Kernel* kernel = trace_.kernel_of(launch);
+      if (launch.thread != thread || kernel == nullptr) continue;
+      last = std::max(last, kernel->end);
+      launches_.push_back({launch.at, kernel->begin, last});
+    }
+  }
+
+  /// When all work was done that the backward pass had launched by a time of the host.
+  double done_by(double host) const {
+    const auto after = std::ranges::upper_bound(launches_, host, {}, &LaunchedKernel::at);
+    return after == launches_.begin() ? host : std::max(host, std::prev(after)->last_end);
+  }
+
+  void read_backward(RecordedStep& step) const {
+    // Where the device is behind the host, its own first kernel is what begins the backward pass.
+    const double device_begin =
+        launches_.empty() ? backward_begin_ : std::max(backward_begin_, launches_.front().kernel_begin);
+    step.backward_began = since(device_begin);
+    Seconds ready(0);
+    for (const Events::Gradient& gradient : pass_.gradients) {
+      // Two threads of the backward pass may end gradients in another order than they began them.
+      ready = std::max(ready, since(std::max(done_by(gradient.end), device_begin)));
+      step.gradients.push_back({.tensor = {}, .elements = gradient.elements, .ready = ready});
+    }
+    step.backward_ended = std::max(since(done_by(backward_end_)), ready);
+  }
+
+  int gradients_before(double host) const {
+    return static_cast<int>(
+        std::ranges::count_if(pass_.gradients, [&](const auto& gradient) { return gradient.end <= host; }));
+  }
+
+  /// When the host called the optimizer after the backward pass; else the end of the step.
+  double optimizer_called() const {
+    for (const Events::Mark& call : begun_in(window_, trace_.events.optimizers))
+      if (call.begin >= backward_end_) return call.begin;
+    return window_.end;
+  }
+
+  RecordedCollective collective_of(const Events::Exchange& call, const Events::Exchange* run, double optimizer) const {
+    RecordedCollective collective{.operation = call.operation,
+                                  .elements = call.elements,
+                                  .type = call.type,
+                                  .group = call.group,
+                                  .ranks = call.ranks,
+                                  .launched = since(call.begin)};
+    const bool any = backward_end_ > backward_begin_;
+    // What is reduced and scattered later is gradients too: FSDP's last group follows in a callback of the pass.
+    collective.in_backward =
+        any && call.begin >= backward_begin_ && (call.begin <= backward_end_ || call.operation == "reduce-scatter");
+    collective.after_backward =
+        any && call.begin > backward_end_ && call.begin < optimizer && call.operation == "all-reduce";
+    if (collective.in_backward) collective.gradients_before = gradients_before(call.begin);
+    if (run == nullptr) return collective;
+    if (run->correlation > 0) collective.launched = since(done_by(call.begin));
+    collective.began = since(run->begin);
+    collective.duration = Seconds(run->end - run->begin);
+    return collective;
+  }
+
+  void read_collectives(RecordedStep& step) const {
+    const double optimizer = optimizer_called();
+    for (std::size_t i = 0; i < trace_.events.calls.size(); ++i) {
+      const Events::Exchange& call = trace_.events.calls[i];
+      if (call.begin < window_.begin || call.begin >= window_.end || call.operation.empty() ||
+          call.operation == "barrier")
+        continue;
+      step.collectives.push_back(collective_of(call, trace_.run_of[i], optimizer));
+    }
+    std::ranges::stable_sort(step.collectives, {}, &RecordedCollective::launched);
+  }
+
+  /// How long the step waited for its gradients. Where the host launches what follows only after they have arrived, a
+  /// device did not wait for them but for the host.
+  Seconds exposed(const RecordedStep& step) const {
+    double arrived = 0;
+    for (const RecordedCollective& collective : step.collectives)
+      if (collective.in_backward && collective.duration)
+        arrived = std::max(arrived, (*collective.began + *collective.duration).value);
+    double from = step.backward_ended->value;
+    for (const Events::Launch& launch : launched(trace_.events, backward_end_, INFINITY)) {
+      const Events::Kernel* kernel = trace_.kernel_of(launch);
+      if (kernel == nullptr || kernel->begin < arrived + begin_) continue;
+      from = std::max(from, launch.at - begin_);
+      break;
+    }
+    return Seconds(std::max(0.0, arrived - from));
+  }
+
+  /// From the first of the optimizer's kernels to the end of its last; of its calls, where they launch none.
+  void read_optimizer(RecordedStep& step) const {
+    double begin = 0, end = 0, device_begin = 0, device_end = 0;
+    for (const Events::Mark& call : begun_in(window_, trace_.events.optimizers)) {
+      if (call.begin < backward_end_) continue;
+      if (end == 0) begin = call.begin;
+      end = std::max(end, call.end);
+      for (const Events::Launch& launch : launched(trace_.events, call.begin, call.end)) {
+        const Events::Kernel* kernel = trace_.kernel_of(launch);
+        if (kernel == nullptr) continue;
+        device_begin = device_end == 0 ? kernel->begin : std::min(device_begin, kernel->begin);
+        device_end = std::max(device_end, kernel->end);
+      }
+    }
+    if (end == 0) return;
+    step.optimizer_began = since(device_end > 0 ? device_begin : begin);
+    step.optimizer = Seconds(device_end > 0 ? device_end - device_begin : end - begin);
+  }
+
+  const KinetoTrace& trace_;
+  const StepWindow& window_;
+  const BackwardPass& pass_;
+  double begin_;                                  ///< on the device
+  double backward_begin_ = 0, backward_end_ = 0;  ///< on the host; 0: there is none
+  std::vector<LaunchedKernel> launches_;
+};
+
+}  // namespace
+
+KinetoTrace::KinetoTrace(KinetoEvents read) : events(std::move(read)), run_of(runs_of_calls(events)) {
+  sort_by_begin(events.steps);
+  sort_by_begin(events.tasks);
+  sort_by_begin(events.gradients);
+  sort_by_begin(events.optimizers);
+  std::ranges::sort(events.launches, {}, &Events::Launch::at);
+  std::ranges::sort(events.kernels, {}, &Events::Kernel::begin);
+  for (const Events::Kernel& kernel : events.kernels)
+    if (kernel.correlation > 0) kernels_.emplace(kernel.correlation, &kernel);
+}
+
+const KinetoEvents::Kernel* KinetoTrace::kernel_of(const KinetoEvents::Launch& launch) const {
+  const auto found = kernels_.find(launch.correlation);
+  return found == kernels_.end() ? nullptr : found->second;
+}
+
+RecordedStep read_step(const KinetoTrace& trace, const StepWindow& window, const BackwardPass& pass) {
+  return StepReader(trace, window, pass).step();
+}
+
+}  // namespace hbench
