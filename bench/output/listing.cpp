@@ -7,6 +7,7 @@
 #include "analysis/catalogue/filter.hpp"
 #include "analysis/import/format.hpp"
 #include "analysis/prediction/comparisons.hpp"
+#include "bench/frameworks/find_framework.hpp"
 #include "bench/launch/host.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/submit/engine.hpp"
@@ -72,6 +73,22 @@ Table model_table(const Data&) {
   return table;
 }
 
+/// `bucket-view (gradient_as_bucket_view, which saves a copy)`.
+std::string setting_text(const FrameworkSetting& setting) {
+  return setting.name.empty() ? "-" : fmt::format("{} ({})", setting.name, setting.summary);
+}
+
+Table framework_table(const Data&) {
+  Table table{.columns = {"framework", "what", "setting", "simulated as", "installed by", "state"}};
+  for (const Framework* each : frameworks()) {
+    const FoundFramework found = find_framework(*each);
+    table.rows.push_back(
+        {text(each->name), text(each->summary), setting_text(each->setting), text(each->preset), text(each->install),
+         found.state.available ? fmt::format("{}, by {}", found.version, found.python) : found.state.reason});
+  }
+  return table;
+}
+
 Table report_table(const Data&) {
   Table table{.columns = {"report", "what"}};
   for (const Report* entry : reports()) table.rows.push_back({text(entry->name), text(entry->summary)});
@@ -108,6 +125,7 @@ constexpr std::array kListings{
     Listing{"fusion", "when gradients are sent, and in which buckets", [](const Data&) { return fusion_table(); }},
     Listing{"placements", "which parameter server holds what", placement_table},
     Listing{"presets", "frameworks to simulate", [](const Data&) { return preset_table(); }},
+    Listing{"frameworks", "frameworks to measure", framework_table, "state"},
     Listing{"executors", "how ranks communicate", [](const Data&) { return executor_table(); }, "state"},
     Listing{"launchers", "how ranks are started", launcher_table, "state"},
     Listing{"engines", "who gives hosts to hbench submit", engine_table, "state"},
