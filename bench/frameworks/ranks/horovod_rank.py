@@ -29,7 +29,9 @@ def train(order, rank, ranks, local_rank):
     def agree(number):
         return int(hvd.broadcast(torch.tensor(number), root_rank=0))
 
-    return torch_rank.train(order, rank, spread, agree)
+    digest = torch_rank.train(order, rank, spread, agree)
+    hvd.shutdown()  # mpirun takes a rank that ends without it for a lost one
+    return digest
 
 
 hbench_rank.main(version, train)

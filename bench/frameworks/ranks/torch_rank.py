@@ -57,7 +57,7 @@ def train(order, rank, spread, agree, gathered=lambda model: model.parameters())
     steps = hbench_rank.Steps(order, rank, agree)
     while steps.go_on():
         images, labels = data[steps.done % BATCHES]
-        optimizer.zero_grad(set_to_none=True)
+        model.zero_grad(set_to_none=True)
         loss = loss_of(model(images), labels)
         loss.backward()
         optimizer.step()
