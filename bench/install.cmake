@@ -7,6 +7,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/workloads/traces DESTINATION share/hbenc
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/reports/schemas DESTINATION share/hbench FILES_MATCHING PATTERN "*.json")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/reports/ci DESTINATION share/hbench)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/submit/spark DESTINATION share/hbench FILES_MATCHING PATTERN "*.py")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/frameworks/ranks/ DESTINATION share/hbench/frameworks FILES_MATCHING PATTERN "*.py")
 foreach(file hbench_recorder.py pyproject.toml README.md hbench/__init__.py)
   get_filename_component(folder ${file} DIRECTORY)
   install(FILES ${PROJECT_SOURCE_DIR}/workloads/recorder/${file} DESTINATION share/hbench/recorder/${folder})

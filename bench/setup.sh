@@ -8,7 +8,8 @@ program_packages=(
   libjs-chart.js gnuplot-nox)
 
 # What tests and benchmarks are built with besides.
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev clang-format-14)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev clang-format-14
+  python3-torch python3-torchvision)
 
 say() { echo "hbench: $*" >&2; }
 

@@ -198,6 +198,10 @@ void PlanBuilder::add(Case asked, const TrainingStrategy& strategy) {
     }
     if (!fits(asked, strategy, world)) return;
   }
+  add(std::move(asked));
+}
+
+void PlanBuilder::add(Case asked) {
   if (keys_.insert(asked.key()).second) plan_.cases.push_back(std::move(asked));
 }
 

@@ -45,6 +45,8 @@ class PlanBuilder {
 
   /// Adds a case with its strategy, unless it is there or cannot be; then the reason is kept.
   void add(Case asked, const TrainingStrategy& strategy);
+  /// Adds a case of this machine as it stands, unless it is there.
+  void add(Case asked);
   /// Adds what the request's evidence has of clusters: emulated and simulated cases, and published figures.
   void add_predictions();
 

@@ -65,10 +65,15 @@ constexpr std::array kFields{
     field<&Case::strategy, &Strategy::fusion>("fusion", Part::way, 1, "policy with its parameters"),
     field<&Case::strategy, &Strategy::overlap>("overlap", Part::way, 1,
                                                "whether gradients leave during the backward pass"),
-    field<&Case::strategy, &Strategy::preset>("preset", Part::way, 6,
-                                              "the framework whose costs are simulated; empty: none are"),
+    field<&Case::strategy, &Strategy::preset>(
+        "preset", Part::way, 6,
+        "the framework as the simulator sees it, of a simulated step or of its own; empty: none"),
     field<&Case::strategy, &Strategy::method>("method", Part::way, 11,
                                               "of training, as `hbench list methods` has it; empty: synchronous"),
+    field<&Case::strategy, &Strategy::framework>(
+        "framework", Part::way, 14,
+        "the program that trained, with its setting, as `hbench list frameworks` has it; empty: hbench"),
+    field<&Case::strategy, &Strategy::framework_version>("framework_version", Part::way, 14, "as it says itself"),
     field<&Case::collective, &CollectiveTask::name>(
         "collective", Part::work, 2,
         "`all-reduce`, `reduce-scatter`, `all-gather`, `broadcast`; empty: a training step"),

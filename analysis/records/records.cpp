@@ -43,6 +43,7 @@ Evidence parse_evidence(std::string_view text) {
 std::string_view policy_of(std::string_view fusion) { return fusion.substr(0, fusion.find(':')); }
 
 std::string Strategy::label() const {
+  if (of_framework()) return fmt::format("{} {}", framework, framework_version);
   std::string text = preset.empty() ? algorithm : fmt::format("{}: {}", preset, algorithm);
   if (!placement.empty() && !server_mode.empty())
     text += fmt::format(" ({}, {})", placement, server_mode);

@@ -47,8 +47,12 @@ struct Strategy {
   std::string compressor;   ///< `none`, `fp16`
   std::string fusion;       ///< canonical text, such as `horovod:128MiB:1ms`
   bool overlap = true;      ///< gradients leave during the backward pass
-  std::string preset = {};  ///< the framework whose costs on the host are simulated; empty: none are
+  std::string preset = {};  ///< the framework as the simulator sees it, costs and all; empty: none
   std::string method = {};  ///< of training, such as `local-sgd:8`; empty: synchronous
+  /// The program that trained, with its setting, as `hbench sweep --framework` has it; empty: hbench itself. Then the
+  /// other members say what it does, as its preset has it.
+  std::string framework = {};
+  std::string framework_version = {};
 
   /// Whether there is any: a baseline has none.
   bool communicates() const { return algorithm != kNoCommunication; }
@@ -57,11 +61,13 @@ struct Strategy {
   bool uses_servers() const { return !server_mode.empty() || algorithm == kParameterServers; }
   bool dedicated() const { return server_mode == kDedicated; }
   bool colocated() const { return server_mode == kColocated; }
+  /// Whether another program than hbench trained.
+  bool of_framework() const { return !framework.empty(); }
   /// The library's own all-reduce.
   bool is_vendor() const { return algorithm == kVendor; }
   /// `ring`, `ring + fp16`, `ps (greedy, colocated)`, ...: what a legend shows. The fusion policy and
   /// the lack of overlap are shown only when they are not the default of the algorithm. A preset stands before all:
-  /// `ddp: ring`.
+  /// `ddp: ring`. A measured framework is shown by its name and version: `pytorch-ddp 1.13.1`.
   std::string label() const;
   friend bool operator==(const Strategy&, const Strategy&) = default;
 };

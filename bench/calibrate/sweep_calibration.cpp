@@ -9,6 +9,7 @@
 #include "analysis/prediction/coding_rates.hpp"
 #include "bench/calibrate/measure_machine.hpp"
 #include "bench/calibrate/record_step.hpp"
+#include "bench/frameworks/framework.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/sweep/own_models.hpp"
@@ -72,6 +73,17 @@ void write_profiles(const CalibrationPlan& calibration, const std::vector<Profil
     write_whole(profile_file(run.folder, network), format_machine_profile(network, machine), "--db");
   run.note("calibrated: " + link_in_words(machine));
   for (const auto& [compressor, stated] : machine.coding) run.note(fmt::format("{}: {}", compressor, stated.source));
+}
+
+/// So that a measured framework stands beside what its preset predicts. There is one for synchronous training alone.
+void add_presets_of_frameworks(SweepRequest& request) {
+  for (const FrameworkChoice& choice : request.frameworks) {
+    const std::string preset(choice.framework->preset);
+    if (choice.framework->method != Framework{}.method || std::ranges::count(request.presets, preset) > 0) continue;
+    // Beside presets alone nothing else would be simulated.
+    if (request.presets.empty() && request.algorithms.empty()) request.algorithms = {"ring", kParameterServers};
+    request.presets.push_back(preset);
+  }
 }
 
 }  // namespace
@@ -146,6 +158,8 @@ Plan calibrated_plan(const CalibrationPlan& calibration, const SweepRequest& req
   simulated.evidence = {Evidence::simulated};
   simulated.single_gpu_rate = 0;
   simulated.batch = calibration.baselines.front().batch_per_gpu;
+  add_presets_of_frameworks(simulated);
+  add_presets_of_frameworks(simulated);
   simulated.workloads.clear();
   simulated.profiles.clear();
   for (const Case& baseline : calibration.baselines)

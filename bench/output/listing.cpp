@@ -7,6 +7,7 @@
 #include "analysis/catalogue/filter.hpp"
 #include "analysis/import/format.hpp"
 #include "analysis/prediction/comparisons.hpp"
+#include "bench/frameworks/find_framework.hpp"
 #include "bench/launch/host.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/submit/engine.hpp"
@@ -75,6 +76,22 @@ Table model_table(const Data&) {
   });
 }
 
+/// `bucket-view (gradient_as_bucket_view, which saves a copy)`.
+std::string setting_text(const FrameworkSetting& setting) {
+  return setting.name.empty() ? "-" : fmt::format("{} ({})", setting.name, setting.summary);
+}
+
+Table framework_table(const Data&) {
+  return family_table("framework", frameworks(), [](Row& row, const Framework& each) {
+    const FoundFramework found = find_framework(each);
+    row.words("setting", setting_text(each.setting));
+    row.words("simulated as", each.preset);
+    row.words("installed by", each.install);
+    row.words("state",
+              found.state.available ? fmt::format("{}, by {}", found.version, found.python) : found.state.reason);
+  });
+}
+
 Table report_table(const Data&) { return family_table("report", reports(), kNoMore); }
 
 Table format_table(const Data&) { return family_table("format", formats(), kNoMore); }
@@ -101,6 +118,7 @@ constexpr std::array kListings{
     Listing{"fusion", "when gradients are sent, and in which buckets", [](const Data&) { return fusion_table(); }},
     Listing{"placements", "which parameter server holds what", placement_table},
     Listing{"presets", "frameworks to simulate", [](const Data&) { return preset_table(); }},
+    Listing{"frameworks", "frameworks to measure", framework_table, "state"},
     Listing{"executors", "how ranks communicate", [](const Data&) { return executor_table(); }, "state"},
     Listing{"launchers", "how ranks are started", launcher_table, "state"},
     Listing{"engines", "who gives hosts to hbench submit", engine_table, "state"},

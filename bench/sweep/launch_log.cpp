@@ -23,8 +23,9 @@ void add(LaunchLog& log, const StepLine& step) {
   sample.metric = "step_seconds";
   sample.value = step.seconds;
   log.samples.push_back(sample);
+  if (!step.exposed) return;
   sample.metric = metric::kWait;
-  sample.value = step.exposed;
+  sample.value = *step.exposed;
   log.samples.push_back(sample);
 }
 
@@ -38,7 +39,7 @@ void add(LaunchLog& log, const SamplesLine& line) {
   std::ranges::move(samples_of(line, log.launch), std::back_inserter(log.samples));
 }
 
-void add(LaunchLog& log, const DoneLine&) { ++log.done; }
+void add(LaunchLog& log, const DoneLine& line) { log.digests.push_back(line.digest); }
 /// What `start_ranks` records, and what only collectives report.
 template <class Line>
 void add(LaunchLog&, const Line&) {}
@@ -47,7 +48,7 @@ void add(LaunchLog&, const Line&) {}
 
 void LaunchLog::note(const WorkerLine& line) {
   std::visit([&](const auto& each) { add(*this, each); }, line);
-  reports.complete = done == all;
+  reports.complete = std::ssize(digests) == all;
 }
 
 std::vector<TracedStep> LaunchLog::traced_steps() const {

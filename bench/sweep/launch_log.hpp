@@ -21,7 +21,7 @@ struct LaunchLog {
   std::vector<Sample> samples;
   std::map<int, std::vector<Span>> spans;  ///< by step
   RankReports reports;                     ///< complete once all ranks are done
-  int done = 0;                            ///< ranks
+  std::vector<std::string> digests;        ///< of the final parameters, of ranks that are done
 };
 
 }  // namespace hbench

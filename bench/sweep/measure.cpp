@@ -12,6 +12,7 @@
 #include "analysis/records/rank_hosts.hpp"
 #include "analysis/trace/ledger_samples.hpp"
 #include "bench/doctor/environment.hpp"
+#include "bench/frameworks/framework_job.hpp"
 #include "bench/launch/nccl_log.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/launch/start_ranks.hpp"
@@ -69,19 +70,27 @@ LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, i
   if (asked.processes_per_gpu > 1)
     environment[kVisibleGpus] =
         first_gpus(std::getenv(kVisibleGpus), workers_per_node(asked) / asked.processes_per_gpu);
-  const RankStart start{.launcher = has_job || !places.host_of_rank.empty() ? options.allocation.launcher : "local",
-                        .processes = processes,
-                        .worker = {options.program, "worker", to_json(order)},
-                        .environment = environment,
-                        // When rank 0 hangs, the others wait for twice the time-out before they say so.
-                        .timeout = options.timeout * (alone ? 1 : 2) + kGrace,
-                        .host_of_rank = places.host_of_rank,
-                        .network = options.network};
+  RankStart start{.launcher = has_job || !places.host_of_rank.empty() ? options.allocation.launcher : "local",
+                  .processes = processes,
+                  .worker = {options.program, "worker", to_json(order)},
+                  .environment = environment,
+                  // When rank 0 hangs, the others wait for twice the time-out before they say so.
+                  .timeout = options.timeout * (alone ? 1 : 2) + kGrace,
+                  .host_of_rank = places.host_of_rank,
+                  .network = options.network};
+  if (asked.strategy.of_framework()) {
+    const FrameworkChoice choice = parse_framework(asked.strategy.framework);
+    start.worker = framework_rank(options.frameworks.find(choice.framework->name)->second, to_json(order));
+    start.environment.merge(framework_variables(choice));
+  }
   LaunchLog log(launch, ranks);
   const LoadWatch load;
   const JobOutcome end = start_ranks(start, options.host, log.reports, [&](const WorkerLine& line) { log.note(line); });
   if (interrupted()) return {};
   if (end.code != ExitCode::good) return lost_launch(end.code, launch, end.reason);
+  if (asked.strategy.of_framework())
+    if (const std::string wrong = wrong_training(asked, log.samples, log.digests); !wrong.empty())
+      return lost_launch(ExitCode::wrong_data, launch, wrong);
   std::ranges::move(load.samples(launch), std::back_inserter(log.samples));
   std::ranges::move(transport_samples(nccl.transports(), launch), std::back_inserter(log.samples));
   if (order.delay.is_among(ranks)) log.samples.push_back(delay_sample(order.delay, launch));

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analysis/records/records.hpp"
+#include "bench/frameworks/find_framework.hpp"
 #include "bench/launch/allocation.hpp"
 #include "bench/launch/host.hpp"
 #include "collectives/base/error.hpp"
@@ -28,6 +29,7 @@ struct MeasureOptions {
   /// All hosts of the run by name, as its environment has them, also those that are lost; empty on this machine alone.
   std::vector<std::string> run_hosts = {};
   std::vector<OwnModel> own_models = {};  ///< that cases may have as workloads
+  FoundFrameworks frameworks = {};        ///< that cases may be trained by
   /// After the loss of a host: the others go on, or nothing more is launched.
   bool stop_on_lost_host = false;
 
@@ -54,8 +56,8 @@ LaunchOutcome lost_launch(ExitCode code, int launch, const std::string& reason);
 
 /// Runs one launch of a measured case in processes of its own, with the machine's load around it; a lost or hung rank
 /// is named in the reason, and no process stays behind. One rank is slowed down where HBENCH_TEST_DELAY says so.
-/// Where the allocation has no place for its ranks, that is the reason. \throws Error (environment) when the launcher
-/// is missing.
+/// Where the allocation has no place for its ranks, that is the reason, and where a framework trained something else
+/// than the case says, that is. \throws Error (environment) when the launcher is missing.
 LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, int launch);
 
 /// Runs `launches` launches of a case that nothing takes turns with, one after the other until one fails; none after

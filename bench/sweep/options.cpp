@@ -1,5 +1,7 @@
 #include "bench/sweep/options.hpp"
 
+#include <fmt/format.h>
+
 #include "analysis/prediction/gpu_range.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/labels.hpp"
@@ -31,7 +33,19 @@ void check_request(const Arguments& app, const SweepRequest& request) {
   if (!request.presets.empty() && request.algorithms.empty() && owned)
     throw Error(ExitCode::usage, "a preset has its own fusion policy, placement and servers",
                 "leave out --fusion, --placement and --servers, or give --algorithm as well, which takes them");
+  if (!request.frameworks.empty() && !request.evidence.contains(Evidence::measured)) {
+    const FrameworkChoice& first = request.frameworks.front();
+    throw Error(ExitCode::usage,
+                fmt::format("--framework {} is measured, and --evidence asks for nothing that is", first.text()),
+                fmt::format("its simulation is --preset {}", first.framework->preset));
+  }
   if (!request.executor.empty()) find_entry(executors(), request.executor, "executor");
+}
+
+std::vector<FrameworkChoice> parse_frameworks(const std::string& text, std::string_view flag) {
+  std::vector<FrameworkChoice> choices;
+  for (const std::string& choice : split_list(text, flag)) choices.push_back(parse_framework(choice));
+  return choices;
 }
 
 std::vector<ServerChoice> parse_server_choices(const std::string& text, std::string_view flag) {
@@ -81,6 +95,9 @@ void add_strategies(Arguments& app, SweepRequest& request, OwnModelOptions& own)
                  "colocated, dedicated (one per node), or a number (comma list)");
   app.add_list("--preset", request.presets,
                "frameworks to simulate with their costs: horovod, ddp, tf-ps, byteps ... (comma list)");
+  app.add_parsed("--framework", request.frameworks, parse_frameworks,
+                 "programs to measure in turn with hbench's own cases: pytorch-ddp, horovod ... (comma list; hbench "
+                 "list frameworks)");
   app.add_flag_callback(
       "--no-overlap", [&request] { request.overlap = false; }, "send gradients only after the backward pass");
   add_method_option(app, request);
@@ -164,7 +181,7 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
       "  hbench sweep --gpus 1..64 --workload my-cnn.pt --input 3x32x32 --profile hkbu-10gbe --evidence simulated\n"
       "  hbench sweep --gpus 8 --nodes 1..4 -H a:8,b:8,c:8,d:8 --evidence measured\n"
       "  hbench sweep --gpus 16 --workload resnet50 --profile aws-p3-25gbe --evidence emulated,simulated\n"
-      "Names: hbench list workloads|profiles|algorithms|compressors|fusion|placements|presets");
+      "Names: hbench list workloads|profiles|algorithms|compressors|fusion|placements|presets|frameworks");
   add_places(app, options);
   OwnModelOptions own;
   add_strategies(app, options.request, own);

@@ -21,7 +21,7 @@ class MeasuredCases {
       : request_(request), machine_(machine), plan_(plan) {}
 
   void add_all() {
-    if (only_presets(request_))
+    if (only_presets(request_) && request_.frameworks.empty())
       return plan_.refuse("presets, measured", "hbench measures its own steps; --algorithm and --fusion choose them");
     if (request_.recomputation != Recomputation::none)
       return plan_.refuse("recomputation, measured", "hbench's own steps keep all activations; it is predicted only");
@@ -60,6 +60,7 @@ class MeasuredCases {
         for (const TrainingStrategy& strategy :
              strategies_asked(request_, {Evidence::measured, layout.nodes, {}}, plan_.refused()))
           plan_measured(asked, strategy, place);
+        for (const FrameworkChoice& choice : request_.frameworks) plan_framework(asked, choice);
       }
     }
     if (!too_many.empty())
@@ -113,6 +114,21 @@ class MeasuredCases {
     if (!choice.refusal.empty()) return refuse_it("", choice.refusal);
     strategy.executor = choice.executor;
     plan_.add(asked, strategy);
+  }
+
+  /// By another program, in turn with hbench's own cases.
+  void plan_framework(Case asked, const FrameworkChoice& choice) {
+    const std::string what = choice.text() + ", measured";
+    const FoundFramework& found = machine_.frameworks.find(choice.framework->name)->second;
+    if (!found.state.available) return plan_.lacks(what, found.state.in_words());
+    std::string why = refuse_framework(asked);
+    if (why.empty() && !machine_.allocation.is_local()) why = "frameworks train on this machine alone so far";
+    if (why.empty() && !request_.methods.empty()) why = "a framework has its own method";
+    if (!why.empty()) return plan_.refuse(what, std::move(why));
+    set_framework(asked, choice, found.version);
+    if (asked.workers() > machine_.cores)
+      asked.source += fmt::format("; oversubscribed: {} processes on {} cores", asked.workers(), machine_.cores);
+    plan_.add(asked);
   }
 
   const SweepRequest& request_;

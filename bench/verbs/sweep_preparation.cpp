@@ -10,6 +10,7 @@
 #include "analysis/records/rank_hosts.hpp"
 #include "bench/calibrate/record_step.hpp"
 #include "bench/doctor/environment.hpp"
+#include "bench/frameworks/find_framework.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/output_file.hpp"
@@ -23,6 +24,9 @@ namespace {
 LocalMachine machine_around(const SweepOptions& options) {
   LocalMachine machine = local_machine(options.oversubscribe, allocation_of(options.hosts.named));
   if (const std::string& note = machine.allocation.note; !note.empty()) fmt::print(stderr, "hbench: {}\n", note);
+  for (const FrameworkChoice& choice : options.request.frameworks)
+    if (const std::string name(choice.framework->name); !machine.frameworks.contains(name))
+      machine.frameworks[name] = find_framework(*choice.framework);
   if (machine.allocation.is_local()) return machine;
   return machine_before_answers(std::move(machine), options.request);
 }
@@ -174,6 +178,7 @@ SweepPreparation plan_sweep(const Call& call, SweepOptions options) {
   MeasureOptions& measure = sweep.options.measure;
   measure.program = installation().worker.string();
   measure.allocation = sweep.machine.allocation;
+  measure.frameworks = sweep.machine.frameworks;
   for (const AllocatedHost& host : measure.allocation.hosts) measure.run_hosts.push_back(host.name);
   sweep.run.command = call.command;
   return sweep;

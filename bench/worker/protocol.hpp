@@ -73,7 +73,7 @@ struct StepLine {
   int iteration = 0;
   bool warmup = false;
   double seconds = 0;
-  double exposed = 0;
+  std::optional<double> exposed = {};  ///< none: the rank does not know
 };
 /// Some spans of a rank's traced step, said by rank 0 for all after their last step so that none pays for it.
 struct SpansLine {

@@ -132,6 +132,7 @@ std::string ScalingWords::way(const Strategy& strategy) {
 }
 
 std::string ScalingWords::in_verdict(const Strategy& strategy) {
+  if (strategy.of_framework()) return strategy.framework;
   std::string name = !strategy.preset.empty()        ? strategy.preset
                      : strategy.uses_servers()       ? "parameter servers"
                      : strategy.algorithm == kVendor ? "the library's all-reduce"

@@ -3,7 +3,8 @@
 /// The family of presets: a framework as the simulator sees it. What it sends is a strategy, what it costs on the host
 /// is here, each figure with its source.
 ///
-/// Only simulated steps have a preset. A measured step is hbench's own, whatever strategy it follows.
+/// Simulated steps have a preset, and measured ones of the framework itself (`bench/frameworks`). Any other measured
+/// step is hbench's own, whatever strategy it follows.
 
 #include <span>
 #include <string_view>

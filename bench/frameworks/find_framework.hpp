@@ -1,0 +1,39 @@
+#pragma once
+
+/// Which interpreter has a framework, and in which version.
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/frameworks/framework.hpp"
+#include "collectives/base/availability.hpp"
+
+namespace hbench {
+
+struct FoundFramework {
+  std::string python;    ///< the interpreter that has it
+  std::string script;    ///< path of its ranks' script
+  std::string version;   ///< as the framework says
+  Availability state{};  ///< why no interpreter has it
+};
+/// Makes Python leave no files beside its scripts: these are an installation's, or the sources.
+inline const std::pair<const std::string, std::string> kNoByteCode{"PYTHONDONTWRITEBYTECODE", "1"};
+/// By the names of frameworks.
+using FoundFrameworks = std::map<std::string, FoundFramework, std::less<>>;
+
+/// The interpreters that HBENCH_PYTHON lists, with colons between, else `python3` and Debian's; `variable` is such as
+/// getenv.
+std::vector<std::string> interpreters(const char* (*variable)(const char* name));
+
+/// Asks each interpreter in turn, by the framework's script in `folder`, until one has the framework. One that does not
+/// answer for a minute has none.
+FoundFramework find_framework(const Framework& framework, const std::vector<std::string>& pythons,
+                              const std::filesystem::path& folder);
+/// With the interpreters and scripts of this process's program.
+FoundFramework find_framework(const Framework& framework);
+
+}  // namespace hbench

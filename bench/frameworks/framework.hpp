@@ -1,0 +1,57 @@
+#pragma once
+
+/// The family of frameworks that `hbench sweep --framework` measures: other programs' data-parallel training, launched
+/// in turn with hbench's own cases. A rank is a script of `ranks/`, which speaks the worker's protocol; what the
+/// simulator knows of a framework is its preset.
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/records/records.hpp"
+
+namespace hbench {
+
+/// One way to run a framework beside its default, such as an option that its manual recommends.
+struct FrameworkSetting {
+  std::string_view name;
+  std::string_view summary;
+  /// A variable for its ranks, and its value; empty where the script reads the setting's name itself.
+  std::string_view variable = {}, value = {};
+};
+
+/// One entry of the family.
+struct Framework {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view script;                  ///< in `share/hbench/frameworks`
+  std::string_view install;                 ///< the line that installs it
+  std::string_view preset;                  ///< the framework as the simulator sees it
+  std::string_view method = "synchronous";  ///< of its training, as `--method` has it
+  FrameworkSetting setting = {};            ///< without a name: there is none
+};
+
+/// The table, in the order in which `hbench list frameworks` prints it.
+std::span<const Framework* const> frameworks();
+
+/// A framework with one of its settings.
+struct FrameworkChoice {
+  const Framework* framework = nullptr;
+  const FrameworkSetting* setting = nullptr;  ///< null: its default
+
+  /// `pytorch-ddp`, `pytorch-ddp:bucket-view`: what `parse_framework` reads.
+  std::string text() const;
+};
+/// \throws Error (usage), with a suggestion.
+FrameworkChoice parse_framework(std::string_view text);
+
+/// Writes into a case that a framework of this version trains it, as its preset says. `asked` has all else.
+void set_framework(Case& asked, const FrameworkChoice& choice, const std::string& version);
+
+/// Why no framework trains such a case; empty where they do. What all of them lack: so far they are started on the CPU
+/// cores of one host, with plain SGD in float32, and train those models that torchvision has.
+std::string refuse_framework(const Case& asked);
+
+}  // namespace hbench

@@ -1,0 +1,92 @@
+#include "bench/frameworks/framework_job.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+#include "collectives/base/parse_number.hpp"
+#include "collectives/base/table.hpp"
+#include "workloads/models/models.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr const char* kPort = "MASTER_PORT";
+constexpr const char* kParameters = "parameters";
+constexpr const char* kLoss = "loss";
+
+/// The port at which this process could listen; 0 when `port` is taken. \param port 0: any that is free.
+int listen_at(int port) {
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  socklen_t size = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  const int yes = 1;  // a port whose last connections are only being forgotten is free
+  setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  const bool bound =
+      bind(listener, generic, size) == 0 && listen(listener, 1) == 0 && getsockname(listener, generic, &size) == 0;
+  close(listener);
+  return bound ? ntohs(address.sin_port) : 0;
+}
+
+int meeting_port() {
+  const char* given = std::getenv(kPort);
+  if (given == nullptr || *given == '\0') return listen_at(0);
+  const int asked = parse_number<int>(given).value_or(0);
+  const int port = asked > 0 && asked <= UINT16_MAX ? listen_at(asked) : 0;
+  if (port == 0)
+    throw Error(ExitCode::environment,
+                fmt::format("ranks cannot meet at port {}={}: it is none, or in use", kPort, given),
+                fmt::format("unset {}, so that a free one is taken, or give another", kPort));
+  return port;
+}
+
+/// The values of a metric that the ranks reported.
+std::vector<double> reported(const std::vector<Sample>& samples, std::string_view metric) {
+  std::vector<double> values;
+  for (const Sample& sample : samples)
+    if (sample.metric == metric) values.push_back(sample.value);
+  return values;
+}
+
+}  // namespace
+
+std::vector<std::string> framework_rank(const FoundFramework& found, const std::string& order) {
+  return {found.python, found.script, order};
+}
+
+std::map<std::string, std::string> framework_variables(const FrameworkChoice& choice) {
+  std::map<std::string, std::string> variables{
+      {"MASTER_ADDR", "127.0.0.1"}, {kPort, std::to_string(meeting_port())}, {"GLOO_SOCKET_IFNAME", "lo"}, kNoByteCode};
+  if (choice.setting != nullptr && !choice.setting->variable.empty())
+    variables.emplace(choice.setting->variable, choice.setting->value);
+  return variables;
+}
+
+std::string wrong_training(const Case& asked, const std::vector<Sample>& samples,
+                           const std::vector<std::string>& digests) {
+  const std::size_t ranks = digests.size();
+  const auto expected = static_cast<double>(find_entry(models(), asked.workload, "model").parameters);
+  const std::vector<double> parameters = reported(samples, kParameters), losses = reported(samples, kLoss);
+  if (parameters.size() < ranks || losses.size() < ranks) return "a rank did not say its parameters and its loss";
+  if (const auto other = std::ranges::find_if(parameters, [&](double count) { return count != expected; });
+      other != parameters.end())
+    return fmt::format("it trained another model: {:.0f} parameters, and {} has {:.0f}", *other, asked.workload,
+                       expected);
+  if (!std::ranges::all_of(losses, [](double loss) { return std::isfinite(loss); }))
+    return "its loss is no number: the training diverged";
+  if (std::set(digests.begin(), digests.end()).size() > 1)
+    return "its ranks ended with different parameters, although they train one model";
+  return "";
+}
+
+}  // namespace hbench

@@ -1,0 +1,27 @@
+#pragma once
+
+/// A launch of a framework's ranks: what starts them, and whether they trained what hbench trains.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bench/frameworks/find_framework.hpp"
+
+namespace hbench {
+
+/// Program and arguments of each rank; `order` is a `WorkOrder` as JSON.
+std::vector<std::string> framework_rank(const FoundFramework& found, const std::string& order);
+
+/// The variables of the ranks of a job on this host: where they meet, and those of the framework's setting. They meet
+/// at a port that is free now, or at that of MASTER_PORT where it is set. \throws Error (environment) when that is
+/// taken.
+std::map<std::string, std::string> framework_variables(const FrameworkChoice& choice);
+
+/// Why the training of a launch is none of `asked`: another number of parameters than the model of hbench has, a loss
+/// that is no number, ranks whose final parameters differ, or a rank that does not say. Empty where it is.
+/// `digests`: of the final parameters, one a rank. Pure.
+std::string wrong_training(const Case& asked, const std::vector<Sample>& samples,
+                           const std::vector<std::string>& digests);
+
+}  // namespace hbench

@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/prediction/case_strategy.hpp"
+#include "analysis/records/revision.hpp"
+#include "bench/frameworks/framework.hpp"
+#include "collectives/base/table.hpp"
+#include "workloads/models/models.hpp"
+
+namespace hbench {
+
+extern const Framework kPytorchDdpFramework, kPytorchFsdpFramework, kHorovodFramework;
+
+namespace {
+
+constexpr std::array<const Framework*, 3> kFrameworks{&kPytorchDdpFramework, &kPytorchFsdpFramework,
+                                                      &kHorovodFramework};
+
+}  // namespace
+
+std::span<const Framework* const> frameworks() { return kFrameworks; }
+
+std::string FrameworkChoice::text() const {
+  return setting == nullptr ? std::string(framework->name) : fmt::format("{}:{}", framework->name, setting->name);
+}
+
+FrameworkChoice parse_framework(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  FrameworkChoice choice{&find_entry(frameworks(), text.substr(0, colon), "framework")};
+  if (colon == text.npos) return choice;
+  const FrameworkSetting& known = choice.framework->setting;
+  const std::string_view name = text.substr(colon + 1);
+  if (known.name.empty())
+    throw Error(ExitCode::usage, fmt::format("{} has no settings, and '{}' names one", choice.framework->name, text),
+                fmt::format("--framework {}", choice.framework->name));
+  if (name != known.name) throw unknown_name("setting", name, std::array{known.name});
+  choice.setting = &known;
+  return choice;
+}
+
+void set_framework(Case& asked, const FrameworkChoice& choice, const std::string& version) {
+  TrainingStrategy strategy = strategy_of(find_entry(presets(), choice.framework->preset, "preset"), 1);
+  strategy.method = parse_method(choice.framework->method);
+  if (strategy.method.goes_by_units()) strategy.fusion = parse_fusion("none");
+  write_strategy(asked, strategy);
+  asked.strategy.framework = choice.text();
+  asked.strategy.framework_version = version;
+  asked.implementation = kFrameworkRevision;
+  asked.source = fmt::format("this machine's CPU cores, {} {}, synthetic images", asked.strategy.framework, version);
+}
+
+std::string refuse_framework(const Case& asked) {
+  const auto model = std::ranges::find(models(), asked.workload, &ModelEntry::name);
+  if (model == models().end() || (*model)->architecture == Architecture::lenet)
+    return fmt::format("frameworks train torchvision's models, and {} is none", asked.workload);
+  if (asked.training.on_gpu()) return "frameworks train on CPU cores so far; give --device cpu";
+  if (asked.nodes > 1) return "frameworks train on one host so far";
+  if (!asked.training.precision.empty()) return "frameworks train in float32 so far";
+  if (!asked.training.optimizer.empty()) return "frameworks train with plain SGD so far";
+  if (asked.accumulate > 1) return "frameworks train without micro-batches so far";
+  return "";
+}
+
+}  // namespace hbench

@@ -1,0 +1,15 @@
+#include "bench/frameworks/framework.hpp"
+
+namespace hbench {
+
+extern const Framework kPytorchDdpFramework;
+constinit const Framework kPytorchDdpFramework{
+    .name = "pytorch-ddp",
+    .summary = "PyTorch's DistributedDataParallel on Gloo",
+    .script = "pytorch_ddp_rank.py",
+    .install = "apt-get install python3-torch python3-torchvision",
+    .preset = "ddp",
+    .setting = {.name = "bucket-view", .summary = "gradient_as_bucket_view, which saves a copy"},
+};
+
+}  // namespace hbench

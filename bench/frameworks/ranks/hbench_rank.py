@@ -1,0 +1,118 @@
+"""What the ranks of all frameworks share: hbench's order, its messages, the place of a rank, and when steps end.
+
+`bench/worker/protocol.hpp` describes both. A rank is started as `<script> <order>`, and writes one JSON object a line.
+"""
+
+import json
+import math
+import os
+import sys
+import time
+
+WRONG_DATA = 4
+LOST_RANK = 5
+
+
+def say(kind, **fields):
+    """Writes one message, as one write: lines of several ranks must not mix."""
+    os.write(1, (json.dumps({kind: fields}) + "\n").encode())
+
+
+def variable(names, default):
+    """The first of these variables that is set, as a number."""
+    return next((int(os.environ[name]) for name in names if name in os.environ), default)
+
+
+def place():
+    """Rank, ranks and local rank of this process, as its launcher says."""
+    return (variable(("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"), 0),
+            variable(("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"), 1),
+            variable(("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"), 0))
+
+
+def identity():
+    """What hbench knows a process by, so that it ends this one and no other that has its number later."""
+    with open("/proc/self/stat", encoding="utf-8") as status:
+        started = int(status.read().rsplit(")", 1)[1].split()[19])
+    with open("/proc/sys/kernel/random/boot_id", encoding="utf-8") as boot:
+        host = f"{boot.read().strip()} {os.readlink('/proc/self/ns/pid')}"
+    return {"pid": os.getpid(), "host": host, "start_time": started}
+
+
+def pin(local_rank):
+    """Binds this process, and all threads that it starts later, to the core that hbench's own rank would have."""
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cores[local_rank % len(cores)]})
+
+
+class Steps:
+    """Counts warm-up and timed steps as hbench's own ranks do, and reports each.
+
+    `agree(number)` returns rank 0's number on all ranks. It is called twice, between steps, and never while steps are
+    timed: a spent budget ends the warm-up and, once one step is timed, the timed steps.
+    """
+
+    def __init__(self, order, rank, agree):
+        self.rank, self.agree, self.budget = rank, agree, order["budget"]
+        self.warmup, self.most, self.timed = order["warmup_steps"], order["steps"], 1
+        self.done, self.seconds = 0, 0
+        self.begin = self.last = time.perf_counter()
+
+    def planned(self):
+        """How many timed steps the budget pays for, with those that are done."""
+        if self.budget <= 0:
+            return self.most
+        ahead = self.budget - (time.perf_counter() - self.begin)
+        return min(self.most, max(1, self.done - self.warmup + math.ceil(ahead / self.seconds)))
+
+    def go_on(self):
+        """Whether there is another step."""
+        if self.done == 1 < self.warmup and self.agree(int(0 < self.budget < self.last - self.begin)):
+            self.warmup = 1
+        if self.done == max(self.warmup, 1):
+            self.timed = self.agree(self.planned())
+            self.last = time.perf_counter()
+        return self.done < self.warmup + self.timed
+
+    def end(self, loss):
+        """Reports the step that has just ended. A loss that is no number ends the training."""
+        now = time.perf_counter()
+        self.seconds, self.last = now - self.last, now
+        if not math.isfinite(loss):
+            fail(self.rank, WRONG_DATA, f"the loss of step {self.done} is {loss}: the training diverges")
+        say("step", rank=self.rank, iteration=self.done, warmup=self.done < self.warmup, seconds=self.seconds,
+            exposed=None)
+        self.done += 1
+
+
+def report(rank, metric, value):
+    """Reports a figure of this rank, which hbench checks."""
+    say("samples", rank=rank, case=0, metric=metric, unit="1", warmup=False, first=0, values=[value])
+
+
+def fail(rank, code, message):
+    """Says why this rank gives up, and ends it. Threads of libraries do not hold it."""
+    say("failure", rank=rank, exit_code=code, message=" ".join(str(message).split()))
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def main(version, train):
+    """Prints `version()`, or runs `train(order, rank, ranks, local_rank)` on this rank.
+
+    `version` raises where the framework cannot be used. `train` returns a digest of the final parameters.
+    """
+    if sys.argv[1:] == ["--version"]:
+        print(json.dumps({"version": version()}))
+        return
+    rank, ranks, local_rank = place()
+    say("hello", rank=rank, **identity())
+    try:
+        order = json.loads(sys.argv[1])
+        pin(local_rank)
+        digest = train(order, rank, ranks, local_rank)
+    except Exception as error:  # whatever the framework raises ends the launch, with its words
+        fail(rank, LOST_RANK, f"{type(error).__name__}: {error}")
+    say("done", rank=rank, digest=digest)
+    sys.stdout.flush()
+    os._exit(0)  # threads of libraries do not hold it

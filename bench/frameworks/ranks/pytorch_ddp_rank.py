@@ -1,0 +1,36 @@
+"""One rank of PyTorch's DistributedDataParallel on Gloo."""
+
+import hbench_rank
+
+
+def version():
+    import torch_rank
+    import torch.distributed
+
+    if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
+        raise ImportError("this torch has no Gloo")
+    return torch_rank.torch.__version__
+
+
+def train(order, rank, ranks, local_rank):
+    import torch
+    import torch.distributed
+    import torch_rank
+
+    torch.distributed.init_process_group("gloo", rank=rank, world_size=ranks)  # the address is in the environment
+
+    def spread(model):
+        # All options as they are by default, but what the name asks for.
+        view = order["case"]["framework"].endswith(":bucket-view")
+        model = torch.nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=view)
+        return model, torch_rank.sgd(model.parameters())
+
+    def agree(number):
+        shared = torch.tensor(number)
+        torch.distributed.broadcast(shared, 0)
+        return int(shared)
+
+    return torch_rank.train(order, rank, spread, agree)
+
+
+hbench_rank.main(version, train)

@@ -1,0 +1,52 @@
+"""One rank of PyTorch's fully_shard (FSDP2) on Gloo."""
+
+import hbench_rank
+
+
+def version():
+    import torch_rank
+
+    installed = torch_rank.torch.__version__
+    if tuple(int(part) for part in installed.split(".")[:2]) < (2, 6):
+        raise ImportError(f"torch {installed} lacks fully_shard, which came with 2.6")
+    return installed
+
+
+def units(model):
+    """What is gathered together: each block of a network, and each layer of a classifier, as the manual says."""
+    import torch
+    from torchvision.models import inception, resnet
+
+    blocks = (resnet.BasicBlock, resnet.Bottleneck, inception.InceptionA, inception.InceptionB, inception.InceptionC,
+              inception.InceptionD, inception.InceptionE, torch.nn.Linear)
+    return [module for module in model.modules() if isinstance(module, blocks)]
+
+
+def train(order, rank, ranks, local_rank):
+    import torch
+    import torch.distributed
+    import torch_rank
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    torch.distributed.init_process_group("gloo", rank=rank, world_size=ranks)  # the address is in the environment
+
+    def spread(model):
+        mesh = init_device_mesh("cpu", (ranks,))
+        for unit in units(model):
+            fully_shard(unit, mesh=mesh)
+        fully_shard(model, mesh=mesh)
+        return model, torch_rank.sgd(model.parameters())
+
+    def agree(number):
+        shared = torch.tensor(number)
+        torch.distributed.broadcast(shared, 0)
+        return int(shared)
+
+    def gathered(model):
+        return (parameter.full_tensor() for parameter in model.parameters())
+
+    return torch_rank.train(order, rank, spread, agree, gathered)
+
+
+hbench_rank.main(version, train)

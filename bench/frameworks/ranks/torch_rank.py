@@ -1,0 +1,71 @@
+"""What the ranks of frameworks on PyTorch share: models, data and the step of hbench's own ranks."""
+
+import hashlib
+
+import torch
+import torchvision
+
+import hbench_rank
+
+CLASSES = 1000
+BATCHES = 4
+
+
+def make_model(name):
+    """torchvision's model of this name of hbench, with equally many parameters."""
+    torch.manual_seed(1)
+    if name.startswith("inception_v3"):
+        return torchvision.models.inception_v3(weights=None, init_weights=False, aux_logits=name.endswith("_aux"))
+    return getattr(torchvision.models, name)()
+
+
+def make_data(case, rank):
+    """Batches of random images that take turns."""
+    torch.manual_seed(2 + rank)
+    shape = (case["batch_per_gpu"], 3, case["image_size"], case["image_size"])
+    return [(torch.randn(shape), torch.randint(CLASSES, shape[:1])) for _ in range(BATCHES)]
+
+
+def loss_of(output, labels):
+    """The cross entropy; an auxiliary head's counts too, as in hbench."""
+    if isinstance(output, tuple):
+        return sum(weight * loss_of(part, labels) for weight, part in zip((1, 0.4), output))
+    return torch.nn.functional.cross_entropy(output, labels)
+
+
+def digest_of(parameters):
+    """Equal where all bits of all parameters are."""
+    sums = hashlib.sha256()
+    for parameter in parameters:
+        sums.update(parameter.detach().contiguous().view(-1).numpy())
+    return sums.hexdigest()[:16]
+
+
+def train(order, rank, spread, agree, gathered=lambda model: model.parameters()):
+    """Trains and reports each step; returns a digest of the final parameters.
+
+    `spread(model)` gives the model and its optimizer as the framework has them, `agree(number)` rank 0's number, and
+    `gathered(model)` all parameters.
+    """
+    case = order["case"]
+    torch.set_num_threads(1)
+    torch.set_num_interop_threads(1)
+    model = make_model(case["workload"])
+    hbench_rank.report(rank, "parameters", sum(each.numel() for each in model.parameters()))
+    model, optimizer = spread(model)
+    data = make_data(case, rank)
+    steps = hbench_rank.Steps(order, rank, agree)
+    while steps.go_on():
+        images, labels = data[steps.done % BATCHES]
+        model.zero_grad(set_to_none=True)
+        loss = loss_of(model(images), labels)
+        loss.backward()
+        optimizer.step()
+        steps.end(loss.item())
+    hbench_rank.report(rank, "loss", loss.item())
+    return digest_of(gathered(model))
+
+
+def sgd(parameters):
+    """The optimizer of hbench's own ranks, in PyTorch's fastest form."""
+    return torch.optim.SGD(parameters, lr=0.01, foreach=True)

@@ -1,0 +1,235 @@
+// The family of frameworks: what its entries name, who has them, and when a launch of one is void.
+
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "analysis/prediction/case_strategy.hpp"
+#include "bench/frameworks/framework_job.hpp"
+#include "collectives/base/table.hpp"
+#include "tests/bench/plan_example.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Case trained_by(std::string_view name) {
+  Case asked;
+  asked.evidence = Evidence::measured;
+  asked.workload = "resnet18";
+  asked.gpus = 2;
+  asked.nodes = 1;
+  asked.profile = kLocalProfile;
+  set_framework(asked, parse_framework(name), "1.0");
+  return asked;
+}
+
+TEST(Frameworks, NameAPresetAMethodAndAScriptThatThereAre) {
+  for (const Framework* each : frameworks()) {
+    EXPECT_FALSE(each->summary.empty() || each->install.empty()) << each->name;
+    EXPECT_NO_THROW(find_entry(presets(), each->preset, "preset")) << each->name;
+    EXPECT_TRUE(std::filesystem::exists(installation().data / "frameworks" / each->script)) << each->name;
+    const Case asked = trained_by(each->name);
+    EXPECT_EQ(method_of(asked).text(), each->method);
+    EXPECT_EQ(parse_strategy(asked).world(2, 2).ranks(), 2) << each->name;
+  }
+}
+
+TEST(Frameworks, AreReadAsTheyAreWritten) {
+  for (const Framework* each : frameworks()) {
+    EXPECT_EQ(parse_framework(each->name).text(), each->name);
+    if (each->setting.name.empty()) continue;
+    const std::string text = std::string(each->name) + ":" + std::string(each->setting.name);
+    EXPECT_EQ(parse_framework(text).text(), text);
+  }
+}
+
+TEST(Frameworks, ThatNobodyKnowsAreRefusedWithASuggestion) {
+  const std::pair<const char*, const char*> wrong[] = {{"pytorch-dpd", "pytorch-ddp"},
+                                                       {"pytorch-ddp:bucketview", "bucket-view"},
+                                                       {"pytorch-fsdp:bucket-view", "pytorch-fsdp has no settings"}};
+  for (const auto& [text, words] : wrong) try {
+      parse_framework(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage);
+      EXPECT_THAT(std::string(error.what()) + error.hint(), HasSubstr(words));
+    }
+}
+
+TEST(Frameworks, ArePartOfTheQuestionWithVersionAndSettingAndLeaveOtherQuestionsAsTheyAre) {
+  const Case ddp = trained_by("pytorch-ddp"), view = trained_by("pytorch-ddp:bucket-view");
+  EXPECT_NE(ddp.question(), view.question());
+  EXPECT_THAT(ddp.question(), HasSubstr(";framework=pytorch-ddp;framework_version=1.0"));
+  EXPECT_EQ(view.strategy_label(), "pytorch-ddp:bucket-view 1.0");
+  Case own = ddp;
+  own.strategy.framework.clear(), own.strategy.framework_version.clear();
+  EXPECT_THAT(own.question(), testing::Not(HasSubstr("framework")));
+  EXPECT_EQ(ddp.baseline().question(), own.baseline().question()) << "hbench's own bare loop is the baseline of both";
+}
+
+TEST(Frameworks, TrainWhatTheirScriptsCanAndSayWhatTheyCannot) {
+  const std::pair<std::function<void(Case&)>, const char*> cases[] = {
+      {[](Case&) {}, ""},
+      {[](Case& asked) { asked.workload = "lenet5"; }, "lenet5 is none"},
+      {[](Case& asked) { asked.workload = "my.pt:3x32x32"; }, "my.pt:3x32x32 is none"},
+      {[](Case& asked) { asked.training.device = kGpuDevice; }, "--device cpu"},
+      {[](Case& asked) { asked.nodes = 2; }, "one host"},
+      {[](Case& asked) { asked.training.precision = "bf16"; }, "float32"},
+      {[](Case& asked) { asked.training.optimizer = "adam"; }, "plain SGD"},
+      {[](Case& asked) { asked.accumulate = 2; }, "micro-batches"}};
+  for (const auto& [change, words] : cases) {
+    Case asked = trained_by("pytorch-ddp");
+    change(asked);
+    if (std::string_view(words).empty())
+      EXPECT_THAT(refuse_framework(asked), IsEmpty());
+    else
+      EXPECT_THAT(refuse_framework(asked), HasSubstr(words));
+  }
+}
+
+/// The samples of two ranks that trained ResNet-18.
+std::vector<Sample> good_samples() {
+  std::vector<Sample> samples;
+  for (const int rank : {0, 1}) {
+    samples.push_back({.rank = rank, .metric = "parameters", .value = 11'689'512});
+    samples.push_back({.rank = rank, .metric = "loss", .value = 6.9});
+  }
+  return samples;
+}
+
+TEST(FrameworkTraining, IsRightOnlyWhereModelLossAndFinalParametersAre) {
+  const Case asked = trained_by("pytorch-ddp");
+  const std::vector<std::string> alike{"a", "a"};
+  EXPECT_THAT(wrong_training(asked, good_samples(), alike), IsEmpty());
+  EXPECT_THAT(wrong_training(asked, good_samples(), {"a", "b"}), HasSubstr("different parameters"));
+  EXPECT_THAT(wrong_training(asked, {}, alike), HasSubstr("did not say"));
+  std::vector<Sample> other = good_samples(), diverged = good_samples();
+  other[2].value = 12;
+  diverged[3].value = NAN;
+  EXPECT_THAT(wrong_training(asked, other, alike), HasSubstr("12 parameters, and resnet18 has 11689512"));
+  EXPECT_THAT(wrong_training(asked, diverged, alike), HasSubstr("diverged"));
+}
+
+/// An interpreter that does as the script says.
+FoundFramework found_by(const std::string& script) {
+  const TemporaryFolder folder;
+  write_program(folder / "python", "#!/bin/sh\n" + script);
+  return find_framework(*frameworks().front(), {"/nowhere/python3", (folder / "python").string()}, folder.path());
+}
+
+TEST(FindFramework, TakesTheFirstInterpreterThatHasIt) {
+  const FoundFramework found = found_by("test \"$2\" = --version && echo '{\"version\": \"2.0\"}'");
+  EXPECT_TRUE(found.state.available) << found.state.reason;
+  EXPECT_EQ(found.version, "2.0");
+  EXPECT_THAT(found.python, testing::EndsWith("/python"));
+}
+
+TEST(FindFramework, SaysWhatEachInterpreterLacksAndTheLineThatInstallsIt) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"echo 'Traceback' >&2; echo \"ModuleNotFoundError: No module named 'torchvision'\" >&2; exit 1",
+       "No module named 'torchvision'"},
+      {"exit 9", "exit code 9"},
+      {"echo yes", "exit code 0"}};
+  for (const auto& [script, words] : cases) {
+    const FoundFramework found = found_by(script);
+    EXPECT_FALSE(found.state.available);
+    EXPECT_THAT(found.state.reason, testing::AllOf(HasSubstr("/nowhere/python3 (no such program)"), HasSubstr(words)));
+    EXPECT_THAT(found.state.cure, testing::AllOf(HasSubstr("python3-torch"), HasSubstr("HBENCH_PYTHON")));
+  }
+}
+
+TEST(FindFramework, LooksAtTheInterpretersOfTheVariable) {
+  EXPECT_THAT(interpreters([](const char*) -> const char* { return nullptr; }),
+              testing::ElementsAre("python3", "/usr/bin/python3"));
+  EXPECT_THAT(interpreters([](const char*) -> const char* { return "/a/python:/b/python"; }),
+              testing::ElementsAre("/a/python", "/b/python"));
+}
+
+TEST(FrameworkVariables, HaveAFreePortAndWhatTheSettingAsksFor) {
+  const auto plain = framework_variables(parse_framework("horovod"));
+  const auto yielding = framework_variables(parse_framework("horovod:yield"));
+  EXPECT_GT(std::stoi(plain.at("MASTER_PORT")), 0);
+  EXPECT_FALSE(plain.contains("OMPI_MCA_mpi_yield_when_idle"));
+  EXPECT_EQ(yielding.at("OMPI_MCA_mpi_yield_when_idle"), "1");
+}
+
+TEST(FrameworkVariables, RefuseAPortInUse) {
+  const int taken = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  socklen_t size = sizeof address;
+  ASSERT_EQ(bind(taken, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(taken, 1), 0);
+  ASSERT_EQ(getsockname(taken, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  setenv("MASTER_PORT", std::to_string(ntohs(address.sin_port)).c_str(), 1);
+  try {
+    framework_variables(parse_framework("pytorch-ddp"));
+    ADD_FAILURE() << "the port is in use";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::environment);
+    EXPECT_THAT(error.what(), HasSubstr("in use"));
+    EXPECT_THAT(error.hint(), HasSubstr("MASTER_PORT"));
+  }
+  unsetenv("MASTER_PORT");
+  close(taken);
+}
+
+/// A machine that has one framework and lacks another.
+LocalMachine machine_with_ddp() {
+  LocalMachine machine = machine_of_two();
+  machine.limits.models = {"lenet5", "resnet18"};
+  machine.frameworks["pytorch-ddp"] = {.python = "python3", .script = "rank.py", .version = "1.13.1"};
+  machine.frameworks["horovod"] = {.state = {false, "not installed for python3", "pip install horovod"}};
+  return machine;
+}
+
+SweepRequest request_for(std::initializer_list<const char*> names) {
+  SweepRequest request = small_request();
+  request.workloads = {"resnet18"};
+  request.gpus = {1, 2};
+  request.evidence = {Evidence::measured};
+  for (const char* name : names) request.frameworks.push_back(parse_framework(name));
+  return request;
+}
+
+std::vector<std::string> labels_of(const Plan& plan) {
+  std::vector<std::string> labels;
+  for (const Case& asked : plan.cases) labels.push_back(asked.strategy_label() + " on " + std::to_string(asked.gpus));
+  return labels;
+}
+
+TEST(FrameworkPlan, MeasuresFrameworksBesideOwnStrategies) {
+  const Plan plan = plan_of(request_for({"pytorch-ddp", "pytorch-ddp:bucket-view"}), machine_with_ddp());
+  EXPECT_THAT(labels_of(plan), testing::ElementsAre("none on 1", "ring on 1", "pytorch-ddp 1.13.1 on 1",
+                                                    "pytorch-ddp:bucket-view 1.13.1 on 1", "ring on 2",
+                                                    "pytorch-ddp 1.13.1 on 2", "pytorch-ddp:bucket-view 1.13.1 on 2"));
+}
+
+TEST(FrameworkPlan, LeavesOutWhatIsAbsentWithTheLineThatInstallsItAndGoesOn) {
+  const Plan plan = plan_of(request_for({"horovod", "pytorch-ddp"}), machine_with_ddp());
+  EXPECT_THAT(labels_of(plan), testing::Contains("pytorch-ddp 1.13.1 on 2"));
+  ASSERT_EQ(plan.refused.size(), 1);
+  EXPECT_EQ(plan.refused[0].what, "horovod, measured");
+  EXPECT_THAT(plan.refused[0].why, HasSubstr("pip install horovod"));
+}
+
+TEST(FrameworkPlan, RefusesWhatNoFrameworkTrainsAndMeasuresTheRest) {
+  SweepRequest request = request_for({"pytorch-ddp"});
+  request.workloads = {"lenet5"};
+  const Plan plan = plan_of(request, machine_with_ddp());
+  EXPECT_THAT(labels_of(plan), testing::ElementsAre("none on 1", "ring on 1", "ring on 2"));
+  ASSERT_EQ(plan.refused.size(), 1);
+  EXPECT_THAT(plan.refused[0].why, HasSubstr("torchvision's models"));
+}
+
+}  // namespace
+}  // namespace hbench
