@@ -206,11 +206,26 @@ TEST(Dilation, IsEnoughForThisMachinesCoresAndMessages) {
     last = here;
   }
   EXPECT_NEAR(last, ideal.value, 1e-9 * ideal.value) << "nothing is lost of a step that is long enough";
-  const double two = choose_dilation(step, 2), many = choose_dilation(step, 64);
+  const double two = choose_dilation(step, 2);
   EXPECT_LE(step_on_machine(step, two, 2).value, 1.01 * ideal.value);
-  EXPECT_LT(many, two) << "more cores need less";
+  const World large{.workers = 32};
+  const EmulatedStep busy{profile, large, timeline, strategy};
+  EXPECT_LT(choose_dilation(busy, 64), choose_dilation(busy, 2)) << "more cores need less";
   // 4 ranks send at most 2 x 100 MB each; 1.2 ns a byte are 0.96 s, of two cores half of the time.
   EXPECT_GE(two * ideal.value, 0.96);
+}
+
+// However many cores there are, a rank that sleeps between looks sends no more than 90 MB/s.
+TEST(Dilation, LetsNoRankSendMoreThanItCanWhileItSleeps) {
+  const Profile profile = lab_profile();  // a stream carries 500 MB/s
+  const StepTimeline timeline = one_gradient();
+  TrainingStrategy strategy;
+  strategy.algorithm = parse_algorithm_rule("ring");
+  strategy.fusion = parse_fusion("none");
+  const World world{.workers = 4};
+  const EmulatedStep step{profile, world, timeline, strategy};
+  EXPECT_GT(step_on_machine(step, 5, 4096).value, step_on_machine(step, 6, 4096).value);
+  EXPECT_EQ(choose_dilation(step, 4096), 7);
 }
 
 TEST(Dilation, OfSlowLinksIsNone) {
