@@ -159,7 +159,6 @@ Plan calibrated_plan(const CalibrationPlan& calibration, const SweepRequest& req
   simulated.single_gpu_rate = 0;
   simulated.batch = calibration.baselines.front().batch_per_gpu;
   add_presets_of_frameworks(simulated);
-  add_presets_of_frameworks(simulated);
   simulated.workloads.clear();
   simulated.profiles.clear();
   for (const Case& baseline : calibration.baselines)

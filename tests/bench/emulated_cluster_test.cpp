@@ -189,15 +189,24 @@ TEST(EmulatedFaults, ChangeTheLinkOrTheServerThatTheyName) {
   EXPECT_DOUBLE_EQ(cluster.costs.server_seconds_per_byte[5], 1e-9);
 }
 
-TEST(Dilation, IsEnoughForThisMachinesCoresAndMessages) {
-  const Profile profile = lab_profile();
-  const StepTimeline timeline = one_gradient();
+/// An unfused ring of one gradient.
+struct RingStep {
+  RingStep() {
+    strategy.algorithm = parse_algorithm_rule("ring");
+    strategy.fusion = parse_fusion("none");
+  }
+  EmulatedStep emulated() const { return {profile, world, timeline, strategy}; }
+
+  Profile profile = lab_profile();
+  World world{.workers = 4};
+  StepTimeline timeline = one_gradient();
   TrainingStrategy strategy;
-  strategy.algorithm = parse_algorithm_rule("ring");
-  strategy.fusion = parse_fusion("none");
-  const World world{.workers = 4};
-  const EmulatedStep step{profile, world, timeline, strategy};
-  const Seconds ideal = StepSimulator(profile, world).run(timeline, strategy).step;
+};
+
+TEST(Dilation, IsEnoughForThisMachinesCoresAndMessages) {
+  const RingStep ring;
+  const EmulatedStep step = ring.emulated();
+  const Seconds ideal = StepSimulator(ring.profile, ring.world).run(ring.timeline, ring.strategy).step;
   double last = 1e9;
   for (const double dilation : {1.0, 10.0, 100.0, 1000.0}) {
     const double here = step_on_machine(step, dilation, 2).value;
@@ -208,38 +217,28 @@ TEST(Dilation, IsEnoughForThisMachinesCoresAndMessages) {
   EXPECT_NEAR(last, ideal.value, 1e-9 * ideal.value) << "nothing is lost of a step that is long enough";
   const double two = choose_dilation(step, 2);
   EXPECT_LE(step_on_machine(step, two, 2).value, 1.01 * ideal.value);
-  const World large{.workers = 32};
-  const EmulatedStep busy{profile, large, timeline, strategy};
-  EXPECT_LT(choose_dilation(busy, 64), choose_dilation(busy, 2)) << "more cores need less";
+  RingStep many;
+  many.world.workers = 32;
+  EXPECT_LT(choose_dilation(many.emulated(), 64), choose_dilation(many.emulated(), 2)) << "more cores need less";
   // 4 ranks send at most 2 x 100 MB each; 1.2 ns a byte are 0.96 s, of two cores half of the time.
   EXPECT_GE(two * ideal.value, 0.96);
 }
 
 // However many cores there are, a rank that sleeps between looks sends no more than 90 MB/s.
 TEST(Dilation, LetsNoRankSendMoreThanItCanWhileItSleeps) {
-  const Profile profile = lab_profile();  // a stream carries 500 MB/s
-  const StepTimeline timeline = one_gradient();
-  TrainingStrategy strategy;
-  strategy.algorithm = parse_algorithm_rule("ring");
-  strategy.fusion = parse_fusion("none");
-  const World world{.workers = 4};
-  const EmulatedStep step{profile, world, timeline, strategy};
+  const RingStep ring;  // whose streams carry 500 MB/s
+  const EmulatedStep step = ring.emulated();
   EXPECT_GT(step_on_machine(step, 5, 4096).value, step_on_machine(step, 6, 4096).value);
   EXPECT_EQ(choose_dilation(step, 4096), 7);
 }
 
 TEST(Dilation, OfSlowLinksIsNone) {
-  Profile profile = lab_profile();
-  profile.line_rate = BytesPerSecond(1e6);
-  profile.stream_cap = BytesPerSecond(0);
-  profile.network_latency = profile.local_latency = Seconds(0.001);
-  profile.local_rate = BytesPerSecond(1e7);
-  const StepTimeline timeline = one_gradient();
-  TrainingStrategy strategy;
-  strategy.algorithm = parse_algorithm_rule("ring");
-  strategy.fusion = parse_fusion("none");
-  const World world{.workers = 4};
-  EXPECT_EQ(choose_dilation({profile, world, timeline, strategy}, 2), 1);
+  RingStep ring;
+  ring.profile.line_rate = BytesPerSecond(1e6);
+  ring.profile.stream_cap = BytesPerSecond(0);
+  ring.profile.network_latency = ring.profile.local_latency = Seconds(0.001);
+  ring.profile.local_rate = BytesPerSecond(1e7);
+  EXPECT_EQ(choose_dilation(ring.emulated(), 2), 1);
 }
 
 TEST(Dilation, LooksForMessagesMoreOftenThanTheyTake) {

@@ -14,21 +14,15 @@ def version():
 
 def train(order, rank, ranks, local_rank):
     import torch
-    import torch.distributed
     import torch_rank
 
-    torch.distributed.init_process_group("gloo", rank=rank, world_size=ranks)  # the address is in the environment
+    agree = torch_rank.meet_over_gloo(rank, ranks)
 
     def spread(model):
         # All options as they are by default, but what the name asks for.
         view = order["case"]["framework"].endswith(":bucket-view")
         model = torch.nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=view)
         return model, torch_rank.sgd(model.parameters())
-
-    def agree(number):
-        shared = torch.tensor(number)
-        torch.distributed.broadcast(shared, 0)
-        return int(shared)
 
     return torch_rank.train(order, rank, spread, agree)
 

@@ -23,13 +23,11 @@ def units(model):
 
 
 def train(order, rank, ranks, local_rank):
-    import torch
-    import torch.distributed
     import torch_rank
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard
 
-    torch.distributed.init_process_group("gloo", rank=rank, world_size=ranks)  # the address is in the environment
+    agree = torch_rank.meet_over_gloo(rank, ranks)
 
     def spread(model):
         mesh = init_device_mesh("cpu", (ranks,))
@@ -37,11 +35,6 @@ def train(order, rank, ranks, local_rank):
             fully_shard(unit, mesh=mesh)
         fully_shard(model, mesh=mesh)
         return model, torch_rank.sgd(model.parameters())
-
-    def agree(number):
-        shared = torch.tensor(number)
-        torch.distributed.broadcast(shared, 0)
-        return int(shared)
 
     def gathered(model):
         return (parameter.full_tensor() for parameter in model.parameters())

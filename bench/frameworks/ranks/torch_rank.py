@@ -3,6 +3,7 @@
 import hashlib
 
 import torch
+import torch.distributed
 import torchvision
 
 import hbench_rank
@@ -64,6 +65,18 @@ def train(order, rank, spread, agree, gathered=lambda model: model.parameters())
         steps.end(loss.item())
     hbench_rank.report(rank, "loss", loss.item())
     return digest_of(gathered(model))
+
+
+def meet_over_gloo(rank, ranks):
+    """Joins the ranks of this job, at the address in the environment; returns `agree` of `train`."""
+    torch.distributed.init_process_group("gloo", rank=rank, world_size=ranks)
+
+    def agree(number):
+        shared = torch.tensor(number)
+        torch.distributed.broadcast(shared, 0)
+        return int(shared)
+
+    return agree
 
 
 def sgd(parameters):
