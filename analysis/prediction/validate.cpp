@@ -125,7 +125,7 @@ double published_step(const CaseResult& published, double rate) {
 }
 
 StepBesideFigure prediction_of(const SimulatedStep& simulated, double published, const Case& asked) {
-  const double step = simulated.times.step.value;
+  const double step = simulated.times.step.value;  // of the schedule, around which the band lies
   return {.published = published,
           .predicted = simulated.step().value,
           .low = simulated.low.value,

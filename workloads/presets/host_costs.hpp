@@ -15,7 +15,7 @@ inline constexpr PresetFigure kCallPerBucket{
         "40 to 75 us for each bucket of PyTorch's DDP on GPU servers (middle taken; observed, not published); 200 us "
         "is what unfused all-reduces of github.com/HKBU-HPML/ddl-benchmarks are met best with"};
 
-/// What a framework of which no published step is in the table takes more for a step than what is simulated.
+/// What a framework takes more for a step than what is simulated, where no published step in the table says otherwise.
 inline constexpr PresetFigure kStepOfFramework{
     .stated = 5e-3,
     .better = 0,
