@@ -97,9 +97,7 @@ class RowErrors {
   /// Logarithms of predicted over measured seconds.
   std::vector<double> operator()(std::span<const double> log_factors, const std::vector<CaseResult>& rows) {
     catalog_.profiles.at(base_.name) = scaled(log_factors);
-    std::vector<double> errors;
-    for (const Validation& each : validate(rows, catalog_, means_))
-      errors.push_back(std::log((each.from_node ? each.from_node->predicted : each.predicted) / each.published));
+    std::vector<double> errors = prediction_errors(rows, catalog_, means_);
     means_.begun(fmt::format("fitting {} to {}: simulated {}", base_.name, counted(std::ssize(rows), "step"),
                              counted(++simulations_, "time")));
     return errors;

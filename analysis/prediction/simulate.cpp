@@ -7,7 +7,6 @@
 
 #include "analysis/prediction/case_memory.hpp"
 #include "analysis/prediction/case_strategy.hpp"
-#include "analysis/prediction/one_gpu.hpp"
 #include "analysis/records/metrics.hpp"
 #include "analysis/trace/ledger.hpp"
 #include "collectives/base/units_text.hpp"
@@ -159,8 +158,8 @@ double SimulatedRunner::slowed_by_node(const Case& asked, double node_rate) {
   return asked.batch_per_gpu * full / node_rate / times.step.value;
 }
 
-StepFacts SimulatedRunner::facts_of(const Case& asked, const SimulatedStep& step, const TrainingStrategy& strategy,
-                                    const World& world) const {
+StepFacts SimulatedRunner::facts_of(const Setting& setting, const SimulatedStep& step) const {
+  const Case& asked = setting.asked;
   const Profile& cluster = catalog_.profiles.at(asked.profile);
   const Trace& trace = catalog_.traces.at(asked.workload);
   const int of_node = std::min(asked.gpus, cluster.gpus_per_node);
@@ -178,15 +177,16 @@ StepFacts SimulatedRunner::facts_of(const Case& asked, const SimulatedStep& step
           .tensors = static_cast<double>(trace.timeline.gradients.size()),
           .bytes = trace.elements() * number_bytes_of(asked, catalog_).gradient,
           .recorded_error = trace.recorded ? trace.recorded->error() : 0,
-          .servers = world.servers > 0,
+          .servers = setting.world.servers > 0,
           .switched_links = cluster.local_rate > kFastestBus,
           .assumed_network =
               std::ranges::any_of(assumed, [](const Figure& figure) { return figure.key.starts_with("network."); }),
           .framework_known = !asked.strategy.preset.empty(),
           .computed_timeline = trace.computed(),
           .mixed_precision = is_half(asked.training.precision),
-          .codes = strategy.communicates() && !strategy.compressor.at_most_casts(),
-          .coding_measured = strategy.compressor.measured.has_value()};
+          .codes = setting.strategy.communicates() && !setting.strategy.compressor.at_most_casts(),
+          .coding_measured = setting.strategy.compressor.measured.has_value(),
+          .node_measured = setting.slowed != 1};
 }
 
 /// The same by what the profile has of a node, at the batch at which it has it.
@@ -201,39 +201,57 @@ double SimulatedRunner::slowed_by_known_node(const Case& asked) {
   return slowed_by_node(node, known->node);
 }
 
+SimulatedRunner::Setting SimulatedRunner::setting_of(const Case& asked, double node_rate) {
+  const Profile& cluster = catalog_.profiles.at(asked.profile);
+  const TrainingStrategy strategy = strategy_on(cluster, asked);
+  Setting setting{.asked = asked,
+                  .rate = one_gpu(asked, catalog_),
+                  .slowed = node_rate > 0 ? slowed_by_node(asked, node_rate) : slowed_by_known_node(asked),
+                  .strategy = strategy,
+                  .world = strategy.world(asked.gpus, cluster.gpus_per_domain())};
+  if (asked.accumulate > 1 || !asked.training.recompute.empty() || !method_of(asked).division.none())
+    setting.rate.samples_per_second = timeline_of(asked, catalog_).samples_per_second();
+  return setting;
+}
+
+StepTimes SimulatedRunner::simulated(const Setting& setting, End end, double network_slower, double gpu_faster,
+                                     std::vector<Span>* spans) {
+  const Profile& cluster = catalog_.profiles.at(setting.asked.profile);
+  const StepTimeline timeline = timeline_of(setting.asked, catalog_, gpu_faster / setting.slowed);
+  return simulator(setting.asked.profile, setting.world, has_ends(cluster, setting.world) ? end : End::stated,
+                   servers_preset(cluster, setting.world, setting.strategy))
+      .run(timeline, setting.strategy, network_slower, end, spans);
+}
+
+StatedStep SimulatedRunner::stated(const Case& asked, double node_rate) {
+  const Setting setting = setting_of(asked, node_rate);
+  // What is lost depends on the band.
+  return {.step = setting.loses() ? step(asked, node_rate).step() : simulated(setting, End::stated).step,
+          .rate = setting.rate.samples_per_second};
+}
+
 SimulatedStep SimulatedRunner::step(const Case& asked, double node_rate) {
   const Profile& cluster = catalog_.profiles.at(asked.profile);
-  const OneGpu rate = one_gpu(asked, catalog_);
+  const Setting setting = setting_of(asked, node_rate);
+  const OneGpu& rate = setting.rate;
   SimulatedStep result{.rate = rate.samples_per_second, .rate_factor = rate.factor};
-  if (asked.accumulate > 1 || !asked.training.recompute.empty() || !method_of(asked).division.none())
-    result.rate = timeline_of(asked, catalog_).samples_per_second();
-  const double slowed = node_rate > 0 ? slowed_by_node(asked, node_rate) : slowed_by_known_node(asked);
-  const TrainingStrategy strategy = strategy_on(cluster, asked);
-  const World world = strategy.world(asked.gpus, cluster.gpus_per_domain());
-  const auto simulated = [&](End end, double network_slower, double gpu_faster, std::vector<Span>* spans = nullptr) {
-    const StepTimeline timeline = timeline_of(asked, catalog_, gpu_faster / slowed);
-    return simulator(asked.profile, world, has_ends(cluster, world) ? end : End::stated,
-                     servers_preset(cluster, world, strategy))
-        .run(timeline, strategy, network_slower, end, spans);
-  };
-  const StepTimes& times = result.times = simulated(End::stated, 1, 1, &result.spans);
+  const StepTimes& times = result.times = simulated(setting, End::stated, 1, 1, &result.spans);
   // On a faster network messages meet other queues, and nothing promises that no step takes longer for it: what the
   // profile is uncertain of is the envelope of the three runs. A slower GPU hides more, and a faster one less; against
   // their own speed alone they are compared as if they were as fast as stated.
   const NetworkEnds ends = network_ends(cluster, rates_given_ ? RatePrior{} : rate_prior(cluster, asked.gpus));
-  result.fast = simulated(End::better, ends.faster, 1 / rate.factor).step / rate.factor;
-  result.slow = simulated(End::worse, ends.slower, rate.factor).step * rate.factor;
+  result.fast = simulated(setting, End::better, ends.faster, 1 / rate.factor).step / rate.factor;
+  result.slow = simulated(setting, End::worse, ends.slower, rate.factor).step * rate.factor;
   result.low = result.high = times.step;
   if (asked.gpus == 1) return result;
-  result.facts = facts_of(asked, result, strategy, world);
-  result.facts.node_measured = slowed != 1;
+  result.facts = facts_of(setting, result);
   result.unknowns = unknowns_of(result.facts);
   const BandFactors band = band_of(result.unknowns);
   // Whatever else may be wrong, communication does not make a GPU faster.
   const Seconds alone(asked.batch_per_gpu / result.rate);
   result.low = std::min(std::max(times.step * band.low, alone), times.step);
   result.high = times.step * band.high;
-  if (strategy.preset != nullptr && !result.facts.node_measured && strategy.method.is_synchronous()) {
+  if (setting.loses()) {
     result.lost = expected_loss(result.unknowns);
     result.fast = result.fast * result.lost;
     result.slow = result.slow * result.lost;

@@ -8,6 +8,7 @@
 #include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/data.hpp"
 #include "analysis/prediction/means.hpp"
+#include "analysis/prediction/one_gpu.hpp"
 #include "analysis/records/records.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
@@ -76,6 +77,12 @@ struct SimulatedStep {
   }
 };
 
+/// `SimulatedStep::step` and its `rate`.
+struct StatedStep {
+  Seconds step;
+  double rate = 0;
+};
+
 /// Runs simulated cases. Keeps the simulators of the last profile and worker count, so that cases are quickest
 /// in the plan's order. `catalog` outlives it and holds what the cases name.
 class SimulatedRunner {
@@ -88,17 +95,34 @@ class SimulatedRunner {
   /// input, PCIe and framework in it, so that a step of several nodes starts from it. \throws Error (interrupted) when
   /// a stop was requested; later runs are as good as if this one had never been.
   SimulatedStep step(const Case& asked, double node_rate = 0);
+  /// Only what `step` states, without its band: mostly in a third of the time. \throws as `step`.
+  StatedStep stated(const Case& asked, double node_rate = 0);
   /// The same as samples. \throws as `step`.
   CaseResult run(const Case& asked);
 
  private:
+  /// What the simulations of one case have in common.
+  struct Setting {
+    const Case& asked;
+    OneGpu rate;
+    double slowed;  ///< the factor by which GPUs are slower in a full node; 1: not known
+    TrainingStrategy strategy;
+    World world;
+
+    /// Whether a framework loses time beside (`SimulatedStep::lost`).
+    bool loses() const {
+      return asked.gpus > 1 && strategy.preset != nullptr && slowed == 1 && strategy.method.is_synchronous();
+    }
+  };
+  Setting setting_of(const Case& asked, double node_rate);
+  StepTimes simulated(const Setting& setting, End end, double network_slower = 1, double gpu_faster = 1,
+                      std::vector<Span>* spans = nullptr);
   StepSimulator& simulator(const std::string& profile_name, const World& world, End end, const Preset* preset);
   /// With the rate of the preset's servers; null: no preset.
   const Profile& profile(const std::string& name, End end, const Preset* preset);
   double slowed_by_node(const Case& asked, double node_rate);
   double slowed_by_known_node(const Case& asked);
-  StepFacts facts_of(const Case& asked, const SimulatedStep& step, const TrainingStrategy& strategy,
-                     const World& world) const;
+  StepFacts facts_of(const Setting& setting, const SimulatedStep& step) const;
 
   const Catalog& catalog_;
   StopRequested stop_;

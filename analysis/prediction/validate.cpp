@@ -162,20 +162,13 @@ class Validator {
     const Profile& cluster = catalog_.profiles.at(published.asked.profile);
     const std::vector<Figure> assumed = cluster.assumed();
     const bool several = cluster.domains_of(published.asked.gpus) > 1;
-    const bool mixed = is_mixed(published, cluster);
-    Case asked = simulated_case(published, mixed);
-    const CaseResult* start =
-        start_ == RowStart::node ? start_of(published, published_, cluster.gpus_per_node) : nullptr;
-    if (start != nullptr) {
-      asked.profile = cluster_as_in(*start);
-      asked.global_batch = published.asked.batch_per_gpu * published.asked.gpus;
-    }
+    const Case asked = asked_of(published);
     const SimulatedStep step = runner_.step(asked);
     const double seen = published_step(published, step.rate);
     Validation validation{prediction_of(step, seen, published.asked)};
     validation.asked = published.asked;
-    validation.calibrated = calibrated_with(published.asked) || start == &published;
-    validation.mixed_precision = mixed;
+    validation.calibrated = calibrated_with(published.asked) || start(published) == &published;
+    validation.mixed_precision = is_mixed(published, cluster);
     validation.computed_timeline = catalog_.traces.at(published.asked.workload).computed();
     validation.assumed_links = std::ranges::any_of(
         assumed, [several](const Figure& figure) { return figure.key.starts_with(several ? "network." : "local."); });
@@ -189,7 +182,26 @@ class Validator {
     return validation;
   }
 
+  double log_error(const CaseResult& published) {
+    const StatedStep stated = runner_.stated(asked_of(published), node_rate(published));
+    return std::log(stated.step.value / published_step(published, stated.rate));
+  }
+
  private:
+  const CaseResult* start(const CaseResult& published) const {
+    if (start_ != RowStart::node) return nullptr;
+    return start_of(published, published_, catalog_.profiles.at(published.asked.profile).gpus_per_node);
+  }
+
+  Case asked_of(const CaseResult& published) const {
+    Case asked = simulated_case(published, is_mixed(published, catalog_.profiles.at(published.asked.profile)));
+    if (const CaseResult* node = start(published)) {
+      asked.profile = cluster_as_in(*node);
+      asked.global_batch = published.asked.batch_per_gpu * published.asked.gpus;
+    }
+    return asked;
+  }
+
   /// What the same job makes on one full node by the same source; 0: it is one, or the source does not say.
   double node_rate(const CaseResult& published) const {
     const Case& asked = published.asked;
@@ -210,6 +222,22 @@ class Validator {
   const Catalog catalog_;
   SimulatedRunner runner_;
 };
+
+/// What `work` makes of each row, in their order.
+template <class Result, class Work>
+std::vector<Result> of_each(const std::vector<CaseResult>& published, const Catalog& catalog,
+                            const SimulationMeans& means, Work&& work) {
+  for (const CaseResult& each : published) at_row(each, [&] { require_simulable(each, catalog, means.memory); });
+  // The runner is quickest where a profile and a number of GPUs follow themselves.
+  std::vector<std::size_t> order(published.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+    return std::pair(std::string_view(published[i].asked.profile), published[i].asked.gpus);
+  });
+  std::vector<Result> all(published.size());
+  for (const std::size_t i : order) all[i] = work(published[i]);
+  return all;
+}
 
 }  // namespace
 
@@ -247,17 +275,14 @@ std::vector<Validation> validate(const std::vector<CaseResult>& published, const
 
 std::vector<Validation> validate(const std::vector<CaseResult>& published, const Catalog& catalog,
                                  const SimulationMeans& means, RowStart start) {
-  for (const CaseResult& each : published) at_row(each, [&] { require_simulable(each, catalog, means.memory); });
-  // The runner is quickest where a profile and a number of GPUs follow themselves.
-  std::vector<std::size_t> order(published.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) {
-    return std::pair(std::string_view(published[i].asked.profile), published[i].asked.gpus);
-  });
   Validator validator(published, catalog, means, start);
-  std::vector<Validation> all(published.size());
-  for (const std::size_t i : order) all[i] = validator(published[i]);
-  return all;
+  return of_each<Validation>(published, catalog, means, validator);
+}
+
+std::vector<double> prediction_errors(const std::vector<CaseResult>& published, const Catalog& catalog,
+                                      const SimulationMeans& means) {
+  Validator validator(published, catalog, means, RowStart::profile);
+  return of_each<double>(published, catalog, means, [&](const CaseResult& row) { return validator.log_error(row); });
 }
 
 }  // namespace hbench
