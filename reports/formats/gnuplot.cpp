@@ -104,8 +104,19 @@ class ChartScript {
   }
 
   std::string label_of(const ChartPoint& point, std::string_view text, bool end) const {
-    return fmt::format("set label {} at first {}, first {} left offset {} font ',11' noenhanced\n",
-                       gnuplot_quoted(text), point.x, scaled(point.y), end ? "0.8,0" : "0.5,0.5");
+    return fmt::format("set label {} at first {}, first {} {} font ',11' noenhanced\n", gnuplot_quoted(text), point.x,
+                       scaled(point.y),
+                       end                     ? "left offset 0.8,0"
+                       : is_far_right(point.x) ? "right offset -0.5,0.5"
+                                               : "left offset 0.5,0.5");
+  }
+
+  /// Whether there may be no room for words between here and the picture's edge.
+  bool is_far_right(double x) const {
+    constexpr double kFar = 0.85;
+    const auto [least, most] = x_range();
+    const auto place = [&](double at) { return chart_.x_log2 ? std::log2(at) : at; };
+    return most > least && place(x) > place(least) + kFar * (place(most) - place(least));
   }
 
   void add_limits(std::size_t index, const SeriesStyle& style) {
@@ -163,7 +174,8 @@ class ChartScript {
     return out;
   }
 
-  std::string x_axis() const {
+  /// Of points and vertical lines.
+  std::pair<double, double> x_range() const {
     double least = INFINITY, most = -INFINITY;
     const auto reach = [&](double x) {
       least = std::min(least, x);
@@ -171,9 +183,14 @@ class ChartScript {
     };
     for (const Series& series : chart_.series)
       for (const ChartPoint& point : series.points) reach(point.x);
-    if (count_ == 0) return chart_.x_log2 ? "set xrange [1:128]\n" : "set xrange [0:1]\n";
     for (const ReferenceLine& line : chart_.lines)
       if (line.vertical && (!chart_.x_log2 || line.at > 0)) reach(line.at);
+    return {least, most};
+  }
+
+  std::string x_axis() const {
+    if (count_ == 0) return chart_.x_log2 ? "set xrange [1:128]\n" : "set xrange [0:1]\n";
+    const auto [least, most] = x_range();
     if (chart_.x_log2) return log2_axis(least, most);
     const double margin = most > least ? (most - least) * 0.02 : std::max(1.0, std::fabs(most) * 0.5);
     return fmt::format(

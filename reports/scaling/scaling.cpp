@@ -32,7 +32,7 @@ Document document_of(const ReportInput& input, std::initializer_list<Part> parts
 
 Document build(const ReportInput& input) {
   return document_of(input, {scaling_verdict, warnings, scaling_charts, node_charts, failed_cases, best_of_either_side,
-                             measured_comparison, emulated_comparison, published_comparison, step_ledger,
+                             measured_comparison, emulated_comparison, published_comparison, step_ledger, method_costs,
                              measured_points, throttled_points, all_points, training_methods, method});
 }
 

@@ -60,6 +60,8 @@ std::string predicted_sentence(const Scaling& scaling);
 Blocks emulated_comparison(const Scaling& scaling);
 /// Where the time of simulated steps goes, on the most GPUs of each workload.
 Blocks step_ledger(const Scaling& scaling);
+/// Efficiency, memory, bytes and staleness of training methods on the most GPUs; where points have several.
+Blocks method_costs(const Scaling& scaling);
 Blocks measured_points(const Scaling& scaling);
 /// What was measured while a GPU was held back, or was at its power cap.
 Blocks throttled_points(const Scaling& scaling);

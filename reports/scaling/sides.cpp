@@ -29,20 +29,6 @@ const Point* best_of(const Pointers& points, const Way& way) {
   return most_efficient(filtered(points, [&](const Point* point) { return way(point->asked.strategy); }));
 }
 
-std::vector<Pointers> by_question(const Pointers& points) {
-  std::vector<Pointers> questions;
-  for (const Point* point : points) {
-    const auto same = [&](const Pointers& group) {
-      const Case& known = group.front()->asked;
-      return question_of(known) == question_of(point->asked) && known.nodes_label() == point->asked.nodes_label();
-    };
-    auto group = std::ranges::find_if(questions, same);
-    if (group == questions.end()) group = questions.insert(questions.end(), Pointers{});
-    group->push_back(point);
-  }
-  return questions;
-}
-
 void sort_by_efficiency(std::vector<Match>& matches) {
   std::ranges::stable_sort(matches, std::ranges::greater{},
                            [](const Match& match) { return *match.better().efficiency; });
@@ -105,6 +91,20 @@ bool is_over_compressors(const std::vector<std::string>& compressors, const std:
 }
 
 }  // namespace
+
+std::vector<Pointers> by_question(const Pointers& points) {
+  std::vector<Pointers> questions;
+  for (const Point* point : points) {
+    const auto same = [&](const Pointers& group) {
+      const Case& known = group.front()->asked;
+      return question_of(known) == question_of(point->asked) && known.nodes_label() == point->asked.nodes_label();
+    };
+    auto group = std::ranges::find_if(questions, same);
+    if (group == questions.end()) group = questions.insert(questions.end(), Pointers{});
+    group->push_back(point);
+  }
+  return questions;
+}
 
 Ahead Match::likely() const {
   const Lead found = lead();

@@ -27,6 +27,10 @@ Pointers filtered(const Pointers& points, Keep keep) {
 /// \pre the point has an efficiency.
 inline double efficiency_of(const Point* point) { return *point->efficiency; }
 
+/// The points by what two must share to be compared, all but the strategy: their evidence, workload, batch, GPUs,
+/// nodes, network and how they compute. In their order.
+std::vector<Pointers> by_question(const Pointers& points);
+
 /// Measured or emulated: it took place, and has launches and iterations.
 inline bool is_timed(const Point& point) {
   return point.asked.evidence == Evidence::measured || point.asked.evidence == Evidence::emulated;

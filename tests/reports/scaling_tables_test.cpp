@@ -41,6 +41,47 @@ TEST(ScalingTables, OfMoreThanThirtyPairsAreFolded) {
   }
 }
 
+/// A simulated point of VGG-16 on 8 GPUs by a method, of which each GPU sends so many MB between nodes.
+Point by_method(const std::string& method, double efficiency, double megabytes, Strategy strategy = kRings) {
+  strategy.method = method;
+  Point point = simulated("vgg16", "fast", 8, strategy, efficiency);
+  point.sent = {{"within", 0.0}, {"between", megabytes * 1e6}};
+  return point;
+}
+
+TEST(ScalingTables, CompareTrainingMethodsByTheBestConfigurationOfEach) {
+  Point servers = by_method("async-ps", 0.5, 80, kServers);
+  servers.staleness = {{"mean", 7.0}, {"p95", 9.0}, {"largest", 12.0}};
+  const Document document =
+      report_on({by_method("", 0.7, 100), by_method("", 0.9, 50, kRingFp16), by_method("local-sgd:8", 0.95, 12.5),
+                 by_method("local-sgd:8", 0.99, 12.5, kRingFp16), servers, by_method("async-ps", 0.4, 80, kServers),
+                 by_method("zero:2", 0.3, 100), simulated("vgg16", "fast", 4, kRings, 0.99)});
+  EXPECT_THAT(rows_of(document, "Methods on the most GPUs, the most efficient first"),
+              ElementsAre(ElementsAre("VGG-16", "fast", "8", "simulated", "local-sgd:8", "ring", "760", "95.0 %",
+                                      testing::_, "12.5 MB", "-"),
+                          ElementsAre("VGG-16", "fast", "8", "simulated", "synchronous", "ring", "560", "70.0 %",
+                                      testing::_, "100 MB", "-"),
+                          ElementsAre("VGG-16", "fast", "8", "simulated", "async-ps", "servers (greedy, colocated)",
+                                      "400", "50.0 %", testing::_, "80 MB", "7 (up to 12)"),
+                          ElementsAre("VGG-16", "fast", "8", "simulated", "zero:2", "ring", "240", "30.0 %", testing::_,
+                                      "100 MB", "-")))
+      << "gradients that are compressed are another training";
+  EXPECT_THAT(rows_of(report_on({by_method("", 0.7, 100), by_method("", 0.9, 50, kRingFp16)}),
+                      "Methods on the most GPUs, the most efficient first"),
+              IsEmpty())
+      << "one method is no comparison";
+}
+
+TEST(ScalingCharts, ShareOneMarkAmongMethodsThatAreAlike) {
+  const Document document = report_on({by_method("", 0.7, 100), by_method("zero:1", 0.5, 100),
+                                       by_method("zero:2", 0.495, 100.1), by_method("gossip", 0.49, 50)});
+  const auto groups = all_of<ChartGroup>(document);
+  const auto group = std::ranges::find(groups, "Efficiency and bytes", &ChartGroup::title);
+  ASSERT_NE(group, groups.end());
+  EXPECT_THAT(shown_labels(group->charts.at(0)),
+              ElementsAre("synchronous, fast", "zero:1, zero:2, fast", "gossip, fast"));
+}
+
 TEST(ScalingWarnings, StandBelowTheVerdictOncePerSentenceWithTheirPoints) {
   Point first = measured(2, kRings, 1.13), second = measured(4, kRings, 0.9), sound = measured(8, kRings, 0.9);
   Point lost = failure("lost");

@@ -174,7 +174,7 @@ set key off
 unset label
 unset arrow
 set title 'slow' noenhanced
-set label '3f2a91c' at first 86400, first 2 left offset 0.5,0.5 font ',11' noenhanced
+set label '3f2a91c' at first 86400, first 2 right offset -0.5,0.5 font ',11' noenhanced
 plot $p0 using 1:2 with linespoints pt 7 ps 0.4 lw 2 dt solid lc rgb '#0072b2' notitle
 unset label
 unset arrow
@@ -218,7 +218,7 @@ set key off
 unset label
 unset arrow
 set title 'slow' noenhanced
-set label '3f2a91c' at first 86400, first 2 left offset 0.5,0.5 font ',11' noenhanced
+set label '3f2a91c' at first 86400, first 2 right offset -0.5,0.5 font ',11' noenhanced
 plot $p0 using 1:2 with linespoints pt 7 ps 0.4 lw 2 dt solid lc rgb '#0072b2' notitle
 unset label
 unset arrow
