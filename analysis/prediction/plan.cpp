@@ -268,7 +268,11 @@ void PlanBuilder::add_clusters(Evidence evidence) {
 /// What was asked for on one cluster, of one workload and number of GPUs.
 void PlanBuilder::add_strategies(Evidence evidence, const std::string& trace, const std::string& profile, int gpus) {
   const Profile& cluster = plan_.catalog.profiles.at(profile);
-  StrategiesOf of{evidence, cluster.nodes_of(gpus), auto_rule(profile, gpus)};
+  StrategiesOf of{.evidence = evidence,
+                  .gpus = gpus,
+                  .gpus_per_node = cluster.gpus_per_domain(),
+                  .nodes = cluster.nodes_of(gpus),
+                  .auto_rule = auto_rule(profile, gpus)};
   const bool searches = evidence == Evidence::simulated && contains(request_.methods, kAuto);
   if (searches) of.auto_methods = methods_to_search(gpus, cluster.gpus_per_domain());
   const std::vector<TrainingStrategy> strategies = strategies_asked(request_, of, plan_.refused);

@@ -1,6 +1,7 @@
 #include "analysis/prediction/strategies_asked.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/table.hpp"
@@ -106,6 +107,25 @@ std::vector<TrainingStrategy> with_methods(const PredictionRequest& request, con
   return all;
 }
 
+/// Leaves out what cannot be and nobody named, an algorithm and perhaps a compressor, where another one suits the
+/// method: who asks for `fsdp` does not want to read that servers have no all-gather.
+void leave_out_unnamed(const PredictionRequest& request, const StrategiesOf& of, std::vector<TrainingStrategy>& all) {
+  if (!request.algorithms.empty() || request.methods.empty()) return;
+  const auto name = [&](const TrainingStrategy& strategy) {
+    const std::string compressor = request.compressors.empty() ? std::string() : strategy.compressor.text();
+    return std::pair(strategy.method.text(), compressor);
+  };
+  const auto can_be = [&](const TrainingStrategy& strategy) {
+    return refuse_strategy(strategy, strategy.world(of.gpus, of.gpus_per_node)).empty();
+  };
+  std::set<std::pair<std::string, std::string>> possible;
+  for (const TrainingStrategy& each : all)
+    if (each.preset == nullptr && can_be(each)) possible.insert(name(each));
+  std::erase_if(all, [&](const TrainingStrategy& each) {
+    return each.preset == nullptr && possible.contains(name(each)) && !can_be(each);
+  });
+}
+
 Names algorithms_for(const PredictionRequest& request, const StrategiesOf& of, std::vector<Refusal>& refused) {
   Names names = request.algorithms;
   if (names.empty()) {
@@ -146,7 +166,9 @@ std::vector<TrainingStrategy> strategies_asked(const PredictionRequest& request,
       }
     }
   }
-  return with_methods(request, of, all, refused);
+  all = with_methods(request, of, all, refused);
+  leave_out_unnamed(request, of, all);
+  return all;
 }
 
 }  // namespace hbench

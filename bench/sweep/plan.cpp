@@ -57,8 +57,12 @@ class MeasuredCases {
         asked.processes_per_gpu = layout.processes_per_gpu > 1 ? layout.processes_per_gpu : 0;
         if (!plan_.set_batch(asked, 0, place.baseline.batch_per_gpu)) continue;
         if (request_.global_batch > 0) add_alone(asked, place);
-        for (const TrainingStrategy& strategy :
-             strategies_asked(request_, {Evidence::measured, layout.nodes, {}}, plan_.refused()))
+        const StrategiesOf of{.evidence = Evidence::measured,
+                              .gpus = gpus,
+                              .gpus_per_node = gpus / layout.nodes,
+                              .nodes = layout.nodes,
+                              .auto_rule = {}};
+        for (const TrainingStrategy& strategy : strategies_asked(request_, of, plan_.refused()))
           plan_measured(asked, strategy, place);
         for (const FrameworkChoice& choice : request_.frameworks) plan_framework(asked, choice);
       }

@@ -25,7 +25,6 @@ ExitCode run_bandwidth(const Call& call) {
   output.add_options(app);
   add_verbosity(app, verbosity);
   if (app.parse(call)) return ExitCode::good;
-  take_usual_algorithms(request);
   output.check();
   const auto answer = predicted(verbosity, [&](const Data& data, const SimulationMeans& means) {
     return required_bandwidth(request, efficiency, data, means);

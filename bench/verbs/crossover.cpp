@@ -52,7 +52,6 @@ ExitCode run_crossover(const Call& call) {
   output.add_options(app);
   add_verbosity(app, verbosity);
   if (app.parse(call)) return ExitCode::good;
-  take_usual_algorithms(request);
   if (!single && bandwidths.empty()) bandwidths = parse_bandwidths(kUsualBandwidths);
   output.check();
   const auto crossover = predicted(verbosity, [&](const Data& data, const SimulationMeans& means) {

@@ -36,9 +36,4 @@ void add_catalogue_options(Arguments& app, CatalogueTexts& texts, const std::str
                  where + "only where a GPU's share of its node's NICs is at least so much, such as 100Gbit/s");
 }
 
-void take_usual_algorithms(PredictionRequest& request) {
-  // Frameworks take the place of the usual algorithms; of those that are named they do not.
-  if (request.presets.empty() && request.algorithms.empty()) request.algorithms = {"ring", "ps"};
-}
-
 }  // namespace hbench

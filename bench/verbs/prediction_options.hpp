@@ -22,8 +22,6 @@ void add_network_options(Arguments& app, PredictionRequest& request);
 /// Adds `--gpu`, `--provider`, `--max-price` and `--min-bandwidth`; `where` begins what their help says. `texts`
 /// outlives the parsing.
 void add_catalogue_options(Arguments& app, CatalogueTexts& texts, const std::string& where);
-/// Takes the usual algorithms, unless algorithms or frameworks are named. After the parsing.
-void take_usual_algorithms(PredictionRequest& request);
 
 /// Returns what `predict` makes of the data and of what simulations may take, and shows how far it is. Ctrl-C ends it.
 template <class Predict>

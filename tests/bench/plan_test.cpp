@@ -70,6 +70,25 @@ TEST(SweepPlan, MeasuresEveryMethodThatTheEngineTrainsBy) {
               ElementsAre("resnet50 1 none", "resnet50 2 ring, local-sgd:4", "resnet50 2 ring, zero:1"));
 }
 
+TEST(SweepPlan, NamesNoAlgorithmThatNobodyAskedForAndAMethodCannotUse) {
+  SweepRequest request = small_request();
+  request.gpus = {8};
+  request.algorithms.clear();
+  request.compressors = {"none", "fp16"};
+  request.placements = {"sliced"};
+  request.servers = {{true, 0}};
+  request.methods = {"fsdp", "local-sgd", "async-ps"};
+  const Plan plan = plan_of(request);
+  EXPECT_THAT(names(plan), ElementsAre("resnet50 8 ring, fsdp", "resnet50 8 ring + fp16, fsdp",
+                                       "resnet50 8 ring, local-sgd:8", "resnet50 8 ps (sliced, colocated), local-sgd:8",
+                                       "resnet50 8 ps (sliced, colocated), async-ps",
+                                       "resnet50 8 ps (sliced, colocated) + fp16, async-ps"));
+  EXPECT_THAT(refusals(plan), testing::Each(HasSubstr("local-sgd:8 averages parameters, and fp16 compresses")))
+      << "somebody named fp16";
+  request.algorithms = {"ring", "ps"};
+  EXPECT_THAT(refusals(plan_of(request)), Contains(HasSubstr("fsdp needs an all-gather")));
+}
+
 TEST(SweepPlan, SaysTheOptimizerWhereItIsNotTheUsualOne) {
   const auto optimizers_of = [](Evidence evidence, const char* optimizer) {
     SweepRequest request = small_request();
