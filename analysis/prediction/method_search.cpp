@@ -10,11 +10,13 @@ namespace {
 
 constexpr int kMostStages = 16;
 constexpr std::array kMicroBatches{2, 4, 8};  ///< for each stage
+constexpr std::array kChunks{1, 2, 4};        ///< of layers on each stage
 
 std::vector<std::string> pipelines(int stages) {
   if (stages == 1) return {""};
   std::vector<std::string> texts;
-  for (const int each : kMicroBatches) texts.push_back(fmt::format("pipeline:{}:{}", stages, stages * each));
+  for (const int each : kMicroBatches)
+    for (const int chunks : kChunks) texts.push_back(fmt::format("pipeline:{}:{}:{}", stages, stages * each, chunks));
   return texts;
 }
 

@@ -40,6 +40,10 @@ TEST(MethodSearch, KeepsTensorGroupsWithinNodesAndReplicasWhole) {
     }
 }
 
+TEST(MethodSearch, InterleavesTheStagesOfPipelines) {
+  EXPECT_THAT(methods_to_search(64, 8), testing::IsSupersetOf({"tensor:8+pipeline:4:8:1", "tensor:8+pipeline:4:8:4"}));
+}
+
 TEST(MethodSearch, ShardsWithinNodesWhereThereAreSeveral) {
   EXPECT_THAT(methods_to_search(64, 8), Contains("hsdp:8"));
   EXPECT_THAT(methods_to_search(8, 8), Not(Contains(testing::StartsWith("hsdp"))));
