@@ -122,7 +122,9 @@ StepMemory memory_of(const Case& asked, const Catalog& catalog) {
   if (parts.parameters) {
     const Bytes units = gathered_units(trace.timeline, bytes);
     const Bytes whole = memory.weights;
-    memory.weights = whole / ranks + (parts.gathered_stay ? whole * (bytes.gathered() / bytes.weight) : units);
+    const Bytes gathered = whole * (bytes.gathered() / bytes.weight);
+    memory.weights = whole / ranks + (parts.gathered_stay ? gathered : units);
+    if (parts.kept) memory.weights += gathered / parts.kept->size_among(asked.gpus);
     memory.weights = std::min(memory.weights, whole);
   }
   return memory;

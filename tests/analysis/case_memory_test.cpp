@@ -111,6 +111,7 @@ TEST(MemoryOf, IsSharedOutAsTheMethodSays) {
   EXPECT_EQ(kept("zero:2").weights, all.weights);
   EXPECT_NEAR(kept("hsdp:2").optimizer / all.optimizer, 1.0 / 2, 1e-12);
   EXPECT_EQ(kept("hsdp:8").total(), kept("fsdp").total());
+  EXPECT_NEAR((kept("hpz:4").weights - kept("fsdp").weights) / all.weights, 1.0 / 2 / 4, 1e-12) << "in bfloat16";
   EXPECT_EQ(kept("local-sgd:8").total(), all.total());
   // A copy of all parameters, and the outer momentum, in float32.
   EXPECT_NEAR((kept("diloco:8").optimizer - all.optimizer).value, 8 * known.traces.at("w").elements(), 1);

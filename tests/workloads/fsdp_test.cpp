@@ -49,7 +49,7 @@ TEST(ModelUnits, AreOneWhereNamesSayNothing) {
 }
 
 TEST(Fsdp, IsProvedForAnyNumberOfUnits) {
-  for (const char* method : {"fsdp", "fsdp-keep", "hsdp:2"})
+  for (const char* method : {"fsdp", "fsdp-keep", "hsdp:2", "hpz:2"})
     for (const int units : {1, 2, 3, 7})
       for (const int micro_batches : {1, 2, 3}) {
         const StepPlan plan = parse_method(method).plan(true, std::vector<std::vector<int>>(units), micro_batches);
@@ -63,6 +63,14 @@ TEST(Fsdp, IsRefusedWhereReplicasAreNotAddedUp) {
   for (Task& task : plan.tasks)
     if (!task.computes() && task.collective == CollectiveKind::all_reduce) task.groups = {.size = 1};
   EXPECT_EQ(prove_plan(plan, 2).refusal, "no task brings the gradient of rank 2 in iteration 0 to rank 0");
+}
+
+// Neighbours that keep nothing of what was gathered have nothing to gather among them.
+TEST(Fsdp, IsRefusedWhereNeighboursHaveNotSharedOutWhatTheyGather) {
+  StepPlan plan = parse_method("hpz:2").plan(true);
+  EXPECT_EQ(prove_plan(plan, 2).refusal, "");
+  for (Task& task : plan.tasks) task.keeps.reset();
+  EXPECT_THAT(prove_plan(plan, 2).refusal, ::testing::HasSubstr("sends parameters that rank 2 lacks"));
 }
 
 TEST(Fsdp, IsRefusedWhereAMicroBatchOverwritesGradientsOnTheirWay) {

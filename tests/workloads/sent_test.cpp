@@ -66,6 +66,12 @@ TEST(Sent, OfShardingWithinNodesIsAnAllReduceOfAPartBetweenThem) {
   expect_sent(sent("hsdp:4"), gathered, reduced);
 }
 
+// The gather of the backward pass stays within nodes.
+TEST(Sent, OfNeighboursThatShareOutWhatWasGatheredIsAsManyBytesBetweenNodesAsOfAnAllReduce) {
+  const double among_all = 2 * kPart, among_neighbours = 3 / 4.0 * 3 / 4.0;
+  expect_sent(sent("hpz:4"), among_all * kWithin + among_neighbours, among_all * kBetween);
+}
+
 TEST(Sent, OfLocalTrainingIsShared) {
   for (const char* method : {"local-sgd:5", "diloco:5"})
     expect_sent(sent(method), 2 * kPart * kWithin / 5, 2 * kPart * kBetween / 5);

@@ -10,6 +10,8 @@ struct Sharding {
   bool reshard = true;        ///< what was gathered for the forward pass is freed after it
   RankGroups shards = {};     ///< among which it is
   bool has_replicas = false;  ///< of the same part, in other groups
+  /// Which share out what was gathered for the forward pass, and gather it among them for the backward pass.
+  std::optional<RankGroups> neighbours = {};
 };
 
 /// Builds the iteration, unit by unit. Units are prefetched one ahead: a unit is gathered once the pass has come to the
@@ -44,7 +46,8 @@ class Builder {
       // The last unit of the forward pass is the first of the backward pass, and stays. The first one of all is
       // gathered once the last micro-batch has freed it.
       const bool frees = sharding_.reshard && unit + 1 < units();
-      const int gathered = gather(unit, frees, unit == 0 ? last_ : before_last_);
+      const int gathered = gather(unit, sharding_.shards, frees, unit == 0 ? last_ : before_last_);
+      if (frees) plan_.tasks[static_cast<std::size_t>(gathered)].keeps = sharding_.neighbours;
       compute({.kind = TaskKind::forward, .unit = unit, .after = {{gathered}}});
     }
   }
@@ -54,7 +57,8 @@ class Builder {
     for (int unit = units() - 1; unit >= 0; --unit) {
       int& reduced = reduced_[static_cast<std::size_t>(unit)];
       std::vector<After> after{{last_}};
-      if (sharding_.reshard && unit + 1 < units()) after = {{gather(unit, true, before_last_)}};
+      if (sharding_.reshard && unit + 1 < units())
+        after = {{gather(unit, sharding_.neighbours.value_or(sharding_.shards), true, before_last_)}};
       if (reduced != kNone) after.push_back({reduced});  // it makes room for new gradients
       compute({.kind = TaskKind::backward, .unit = unit, .after = std::move(after)});
       reduced = add({.kind = TaskKind::collective,
@@ -83,11 +87,11 @@ class Builder {
     before_last_ = last_;
     last_ = add(std::move(task));
   }
-  int gather(int unit, bool frees, int after) {
+  int gather(int unit, const RankGroups& among, bool frees, int after) {
     return add({.kind = TaskKind::collective,
                 .collective = CollectiveKind::all_gather,
                 .carried = Carried::parameters,
-                .groups = sharding_.shards,
+                .groups = among,
                 .frees = frees,
                 .unit = unit,
                 .micro_batch = micro_batch_,
@@ -105,6 +109,7 @@ constexpr std::string_view kCitation =
     "Zhao et al., PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel, VLDB 2023, arXiv:2304.11277";
 
 constexpr NumberField kHsdpFields[] = {{.name = "shard group", .standard = 8}};
+constexpr NumberField kHpzFields[] = {{.name = "neighbours", .standard = 8}};
 
 }  // namespace
 
@@ -123,6 +128,18 @@ constinit const Method kFsdpKeeping{
     .citation = kCitation,
     .by_units = true,
     .plan = [](const PlanRequest& request) { return Builder(request, {.reshard = false}).build(); }};
+
+extern const Method kHpz;
+constinit const Method kHpz{
+    .name = "hpz",
+    .summary = "as fsdp, but neighbours share out what was gathered, and gather it among them for the backward pass",
+    .citation =
+        "Wang et al., ZeRO++: Extremely Efficient Collective Communication for Giant Model Training, arXiv:2306.10209",
+    .fields = kHpzFields,
+    .by_units = true,
+    .plan = [](const PlanRequest& request) {
+      return Builder(request, {.neighbours = RankGroups{.size = request.whole(0)}}).build();
+    }};
 
 extern const Method kHsdp;
 constinit const Method kHsdp{

@@ -16,6 +16,7 @@ extern const Method kZero;
 extern const Method kFsdp;
 extern const Method kFsdpKeeping;
 extern const Method kHsdp;
+extern const Method kHpz;
 extern const Method kLocalSgd;
 extern const Method kPostLocalSgd;
 extern const Method kDiloco;
@@ -27,9 +28,9 @@ extern const Method kTensor;
 extern const Method kPipeline;
 
 std::span<const Method* const> methods() {
-  static constexpr std::array kTable{&kSynchronous,   &kZero,         &kFsdp,   &kFsdpKeeping,  &kHsdp,
-                                     &kLocalSgd,      &kPostLocalSgd, &kDiloco, &kAsyncServers, &kStaleServers,
-                                     &kDecentralized, &kGossip,       &kTensor, &kPipeline};
+  static constexpr std::array kTable{&kSynchronous,  &kZero,          &kFsdp,         &kFsdpKeeping, &kHsdp,
+                                     &kHpz,          &kLocalSgd,      &kPostLocalSgd, &kDiloco,      &kAsyncServers,
+                                     &kStaleServers, &kDecentralized, &kGossip,       &kTensor,      &kPipeline};
   return kTable;
 }
 

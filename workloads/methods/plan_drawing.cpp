@@ -88,7 +88,12 @@ void explain_units(const StepPlan& plan, std::vector<std::string>& notes) {
   if (plan.units.empty()) return;
   notes.insert(notes.end(), {"F, B: forward and backward pass of a unit of the model, from 0; AG: all-gather",
                              "of its parameters; RS: reduce-scatter of its gradients."});
-  const RankGroups shards = sharded(plan).groups;
+  const Sharded parts = sharded(plan);
+  if (parts.kept)
+    notes.insert(notes.end(), {fmt::format("The second AG of a unit is within groups of {} neighbouring ranks, which",
+                                           parts.kept->size),
+                               "share out among them what the first has gathered."});
+  const RankGroups shards = parts.groups;
   if (shards.all()) return;
   notes.push_back(
       fmt::format("AG and RS within groups of {} neighbouring ranks; AR: all-reduce of a rank's", shards.size));

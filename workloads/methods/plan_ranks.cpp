@@ -60,14 +60,20 @@ class Exchanging {
     for (const std::vector<Rank>& group : groups()) {
       Sum next;
       const double share = kind == CollectiveKind::all_reduce ? 1.0 / static_cast<double>(group.size()) : 1;
-      for (const Rank rank : group)
-        if (kind == CollectiveKind::all_reduce || is_source(rank)) add(next, held(rank).parameters, share);
+      for (const Rank rank : group) {
+        if (kind != CollectiveKind::all_reduce && !is_source(rank)) continue;
+        if (!held(rank).there) return lacks("parameters", rank);
+        add(next, held(rank).parameters, share);
+      }
       for (const Rank rank : group) {
         held(rank).parameters = next;
         held(rank).there = true;
       }
     }
-    for (int rank = 0; rank < ranks_.ranks(); ++rank) held(rank).frees = task_.frees;
+    for (int rank = 0; rank < ranks_.ranks(); ++rank) {
+      held(rank).frees = task_.frees;
+      held(rank).keeps = task_.keeps && ranks_.is_of(rank, part_, *task_.keeps);
+    }
     return {};
   }
 
@@ -81,7 +87,7 @@ class Exchanging {
   /// Whether all get the rank's data.
   bool is_source(Rank rank) const {
     return task_.collective == CollectiveKind::broadcast ? task_.groups.place(rank, ranks_.ranks()) == 0
-                                                         : ranks_.owns(rank, part_);
+                                                         : ranks_.is_of(rank, part_, task_.groups);
   }
 
   std::string of_gradients(const std::vector<Rank>& group) {

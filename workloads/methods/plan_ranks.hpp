@@ -31,6 +31,7 @@ struct Held {
   bool defined = false;       ///< the gradients
   bool there = true;          ///< the parameters
   bool frees = false;         ///< the next pass frees the parameters, where they are not the rank's own
+  bool keeps = false;         ///< but these (`Task::keeps`)
 };
 
 /// All ranks. Each unit has as many parts as there are ranks; rank r owns part r of each, or of parts that are shared
@@ -50,8 +51,10 @@ class PlanRanks {
   int parts() const { return parts_; }
   Held& held(int rank, int part) { return held_[static_cast<std::size_t>(rank * parts_ + part)]; }
   Sum& server(int part) { return servers_[static_cast<std::size_t>(part)]; }
-  bool owns(int rank, int part) const {
-    return part % sharded_.groups.size_among(ranks_) == sharded_.groups.place(rank, ranks_);
+  bool owns(int rank, int part) const { return is_of(rank, part, sharded_.groups); }
+  /// Whether it is the rank's, where parts are shared out among these groups.
+  bool is_of(int rank, int part, const RankGroups& groups) const {
+    return part % groups.size_among(ranks_) == groups.place(rank, ranks_);
   }
   /// Each rank keeps its own part of the parameters alone.
   bool sharded() const { return sharded_.parameters; }

@@ -81,7 +81,9 @@ Sharded sharded(const StepPlan& plan) {
   for (const Task& task : plan.tasks) {
     if (task.computes()) continue;
     const bool gathers = task.collective == CollectiveKind::all_gather;
-    if (gathers) parts.groups = task.groups;
+    // A later one may be within smaller groups.
+    if (gathers && !parts.parameters) parts.groups = task.groups;
+    if (task.keeps) parts.kept = task.keeps;
     parts.parameters = parts.parameters || (gathers && task.unit != Task::kWhole);
     parts.gathered_stay = parts.parameters && std::ranges::none_of(plan.tasks, &Task::frees);
   }

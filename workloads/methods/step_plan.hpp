@@ -74,6 +74,9 @@ struct Task {
   bool own_part = false;
   /// Of an all-gather before a pass: the parameters of other ranks' parts are freed when the pass has used them.
   bool frees = false;
+  /// Then what each rank keeps of them: its part of the parameters as the ranks of these groups share them out, which a
+  /// gather within the groups brings together again.
+  std::optional<RankGroups> keeps = {};
   /// The unit of the model whose layers, gradients or parameters it is of; kWhole: of all.
   int unit = kWhole;
   /// Of a pass, or a collective beside it. What a reduction brings in a later one is added to what earlier ones have
@@ -144,8 +147,9 @@ bool ends_step(const StepPlan& plan, int task, int iteration);
 /// What each rank keeps of its own part of the model alone, one of as many as a group has ranks.
 struct Sharded {
   bool optimizer = false, gradients = false, parameters = false;
-  RankGroups groups = {};      ///< among which parts are shared out
-  bool gathered_stay = false;  ///< parameters of other ranks, from the forward to the backward pass
+  RankGroups groups = {};               ///< among which parts are shared out
+  bool gathered_stay = false;           ///< parameters of other ranks, from the forward to the backward pass
+  std::optional<RankGroups> kept = {};  ///< among which they are shared out meanwhile (`Task::keeps`)
 };
 Sharded sharded(const StepPlan& plan);
 

@@ -148,7 +148,8 @@ std::string refuse_strategy(const TrainingStrategy& strategy, const World& world
 }
 
 std::string refuse_groups(const MethodChoice& method, int gpus_per_node) {
-  const int group = sharded(method.plan(true)).groups.size;
+  const Sharded parts = sharded(method.plan(true));
+  const int group = parts.kept.value_or(parts.groups).size;
   if (group == 0 || gpus_per_node % group == 0 || group % gpus_per_node == 0) return {};
   return fmt::format("{} needs groups that divide a node of {} GPUs, or are whole nodes", method.text(), gpus_per_node);
 }
