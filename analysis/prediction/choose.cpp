@@ -4,6 +4,7 @@
 
 #include "analysis/points/points.hpp"
 #include "analysis/prediction/simulate.hpp"
+#include "analysis/prediction/simulate_each.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/units_text.hpp"
 

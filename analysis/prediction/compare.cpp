@@ -5,6 +5,7 @@
 #include "analysis/points/points.hpp"
 #include "analysis/prediction/gpu_range.hpp"
 #include "analysis/prediction/simulate.hpp"
+#include "analysis/prediction/simulate_each.hpp"
 #include "collectives/base/flag_values.hpp"
 
 namespace hbench {

@@ -112,6 +112,13 @@ std::string refuse_choice(const Profile& profile, int workers, std::int64_t memo
                      format(Bytes(static_cast<double>(memory))));
 }
 
+std::int64_t simulation_bytes(const Case& asked, const Catalog& catalog) {
+  if (asked.gpus < kLargeWorld) return 0;
+  const TrainingStrategy strategy = parse_strategy(asked);
+  const World world = strategy.world(asked.gpus, catalog.profiles.at(asked.profile).gpus_per_domain());
+  return simulation_need(world, catalog.traces.at(asked.workload).timeline, strategy).bytes;
+}
+
 Seconds simulation_time(const Case& asked, const Catalog& catalog) {
   if (asked.gpus < kLargeWorld) return kSmallCase;
   const Profile& cluster = catalog.profiles.at(asked.profile);
@@ -311,18 +318,6 @@ Seconds simulation_time(const std::vector<Case>& cases, const Catalog& catalog) 
 
 std::string simulation_in_words(const Case& asked) {
   return fmt::format("{}, {} GPUs of {}, {}", asked.workload, asked.gpus, asked.profile, asked.strategy.label());
-}
-
-std::vector<CaseResult> simulate_all(const std::vector<Case>& cases, const Catalog& catalog,
-                                     const SimulationMeans& means) {
-  SimulatedRunner runner(catalog, means.stop);
-  std::vector<CaseResult> results;
-  for (const Case& asked : cases) {
-    means.begun(simulation_in_words(asked));
-    results.push_back(runner.run(asked));
-    means.done(simulation_time(asked, catalog));
-  }
-  return results;
 }
 
 }  // namespace hbench

@@ -29,6 +29,9 @@ std::string refuse_simulation(const Case& asked, const Catalog& catalog, std::in
 /// `refuse_size` of choosing an algorithm (`--algorithm auto`) for a world of `workers`.
 std::string refuse_choice(const Profile& profile, int workers, std::int64_t memory);
 
+/// The memory that simulating the case takes at most, where that is worth counting; else 0. `catalog` as above.
+std::int64_t simulation_bytes(const Case& asked, const Catalog& catalog);
+
 /// About how long `SimulatedRunner::run` will take. `catalog` holds what the case names.
 Seconds simulation_time(const Case& asked, const Catalog& catalog);
 /// The same of all cases.
@@ -133,10 +136,5 @@ class SimulatedRunner {
   /// Of the last profile and worker count, by servers, co-location, group, end and whose servers.
   std::map<std::tuple<int, bool, int, End, const Preset*>, StepSimulator> simulators_;
 };
-
-/// Simulates all cases in their order, and tells who follows of each. `SimulationMeans::more` is not called: the caller
-/// knows of further work. \throws Error (interrupted) when a stop was requested.
-std::vector<CaseResult> simulate_all(const std::vector<Case>& cases, const Catalog& catalog,
-                                     const SimulationMeans& means);
 
 }  // namespace hbench

@@ -1,42 +1,38 @@
 #include <fmt/format.h>
 
-#include "analysis/prediction/simulate.hpp"
+#include "analysis/prediction/simulate_each.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/sweep/measured_cases.hpp"
 #include "bench/verbs/sweep_execution.hpp"
 
 namespace hbench {
-namespace {
-
-/// False when Ctrl-C ended it: an unfinished case is not a result.
-bool simulate_one(SimulatedRunner& runner, const Case& asked, std::vector<CaseResult>& results) {
+/// World by world: quick, and little is lost. What Ctrl-C has ended is no result.
+void SweepExecution::simulate(const Plan& plan, const Cases& cases) {
+  std::vector<CaseResult> batch;
+  const auto keep = [&] {
+    if (!batch.empty()) store_.append(run_, batch);
+    batch.clear();
+  };
+  std::size_t made = 0;
+  const CaseFollower follower{
+      .waits_for =
+          [&](const Case& asked) {
+            progress_.doing(fmt::format("simulating {} on {} x {}", asked.workload, asked.gpus, asked.profile));
+          },
+      .made =
+          [&](CaseResult result) {
+            const Case& asked = *cases[made++];
+            batch.push_back(std::move(result));
+            const bool next_profile = made == cases.size() || cases[made]->profile != asked.profile;
+            progress_.done(sweep_.cost(asked, plan), next_profile ? fmt::format("simulated {}", asked.profile) : "");
+            if (next_profile) keep();
+          }};
   try {
-    results.push_back(runner.run(asked));
-    return true;
+    simulate_each(cases, plan.catalog, {.memory = sweep_.machine.limits.memory, .stop = interrupted}, follower);
   } catch (const Error& error) {
     if (error.code() != ExitCode::interrupted) throw;
-    return false;
   }
-}
-
-}  // namespace
-
-/// World by world: quick, and little is lost.
-void SweepExecution::simulate(const Plan& plan, const Cases& cases) {
-  SimulatedRunner runner(plan.catalog, interrupted);
-  std::vector<CaseResult> batch;
-  for (std::size_t i = 0; i < cases.size() && !interrupted(); ++i) {
-    const Case& asked = *cases[i];
-    progress_.doing(fmt::format("simulating {} on {} x {}", asked.workload, asked.gpus, asked.profile));
-    if (!simulate_one(runner, asked, batch)) break;
-    const bool last = i + 1 == cases.size();
-    const bool next_profile = last || cases[i + 1]->profile != asked.profile;
-    progress_.done(sweep_.cost(asked, plan), next_profile ? fmt::format("simulated {}", asked.profile) : "");
-    if (!next_profile) continue;
-    store_.append(run_, batch);
-    batch.clear();
-  }
-  if (!batch.empty()) store_.append(run_, batch);
+  keep();
 }
 
 void SweepExecution::emulate_all(const Cases& cases) {
