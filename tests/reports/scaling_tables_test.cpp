@@ -72,7 +72,7 @@ TEST(ScalingTables, CompareTrainingMethodsByTheBestConfigurationOfEach) {
       << "one method is no comparison";
 }
 
-TEST(ScalingCharts, ShareOneMarkAmongMethodsThatAreAlike) {
+TEST(ScalingTables, DrawMethodsThatAreAlikeAsOneMark) {
   const Document document = report_on({by_method("", 0.7, 100), by_method("zero:1", 0.5, 100),
                                        by_method("zero:2", 0.495, 100.1), by_method("gossip", 0.49, 50)});
   const auto groups = all_of<ChartGroup>(document);
