@@ -142,6 +142,23 @@ TEST(CollectiveOnAClusterPlan, AllowsHalfPrecisionInALibraryOfGpus) {
 }
 
 // The stated figure is the model's; each thing that it does not know makes a part of the band.
+// What a library's call may cost more is much of 1 KiB and little of 64 MiB; where nothing is called, nothing is
+// unknown of it.
+TEST(CollectiveOnACluster, KnowsSmallOnesLessWellWhereACallCostsSomething) {
+  const auto unknown_call = [](double call_latency, std::int64_t bytes) {
+    Profile profile = four_per_node();
+    profile.call_latency = Seconds(call_latency);
+    CollectiveRequest request = request_of({"ring"});
+    request.ranks = {8};
+    request.min_bytes = request.max_bytes = bytes;
+    const CaseResult result = results_of(plan_of(request, profile), profile).at(0);
+    return value_of(result, std::string(kUnknownPrefix) + "call").value_or(0);
+  };
+  EXPECT_EQ(unknown_call(0, 1024), 0);
+  EXPECT_GT(unknown_call(20e-6, 1024), 0.05);
+  EXPECT_LT(unknown_call(20e-6, 64 << 20), 0.01);
+}
+
 TEST(CollectiveOnACluster, TakesWhatTheModelSaysWithItsBand) {
   CollectiveRequest request = request_of({"ring", "vendor", "hierarchical", "ps"});
   request.compressors = {"none"};
