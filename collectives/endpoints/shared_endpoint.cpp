@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "collectives/base/error.hpp"
-#include "collectives/endpoints/shared_small.hpp"
+#include "collectives/endpoints/shared_one_pass.hpp"
 #include "collectives/transport/shared_transport.hpp"
 
 namespace hbench {
@@ -74,8 +74,6 @@ class SharedEndpoint final : public Endpoint {
     ControlLedger& ledger = ledgers_[static_cast<std::size_t>(control)];
     if (ledger.used)
       throw Error(ExitCode::usage, "too many collectives are prepared at once", "destroy those that are complete");
-    if (is_small_all_reduce(schedule, operand.buffer.size()))
-      return std::make_unique<SmallAllReduce>(schedule, operand, segment_, control, ledger);
     return std::make_unique<OnePass>(schedule, operand, segment_, control, ledger);
   }
 

@@ -86,13 +86,12 @@ bool OnePass::everybody_is_there() const {
 }
 
 void OnePass::arrive() {
-  epoch_ = ++ledger_.epochs;
   pass_ = ++ledger_.passes;
   first_block_ = ledger_.blocks;
   ledger_.blocks += blocks_.size();
   if (staged_) std::ranges::copy(operand_.buffer, buffer_.begin());
   if (addresses_.empty()) own_.offset.store(segment_.offset_of(buffer_.data()), std::memory_order_relaxed);
-  own_.epoch.store(epoch_, std::memory_order_relaxed);
+  own_.passes.store(pass_, std::memory_order_relaxed);
   stage_ = Stage::arrived;
   // Publishes this rank's contribution; the last rank to arrive sees those of all others.
   const std::uint64_t before = control_.arrived.fetch_add(1);
@@ -125,7 +124,7 @@ void OnePass::claim_blocks() {
 }
 
 void OnePass::work(const Block& block) {
-  own_.working.store(epoch_, std::memory_order_relaxed);
+  own_.working.store(pass_, std::memory_order_relaxed);
   if (addresses_.empty()) learn_addresses();
   sources_.clear();
   targets_.clear();
@@ -153,13 +152,13 @@ void OnePass::complete() {
 std::vector<Rank> OnePass::waiting_ranks() const {
   std::vector<Rank> ranks;
   if (stage_ == Stage::complete) return ranks;
-  const std::uint64_t epoch = stage_ == Stage::begin ? ledger_.epochs + 1 : epoch_;
+  const std::uint64_t pass = stage_ == Stage::begin ? ledger_.passes + 1 : pass_;
   const bool all = everybody_is_there();
   for (Rank rank = 0; rank < segment_.ranks(); ++rank) {
     if (rank == segment_.rank()) continue;
     const SharedArrival& arrival = segment_.arrival(control_index_, rank);
-    const bool late = arrival.epoch.load(std::memory_order_relaxed) < epoch;
-    if (all ? arrival.working.load(std::memory_order_relaxed) == epoch : late) ranks.push_back(rank);
+    const bool late = arrival.passes.load(std::memory_order_relaxed) < pass;
+    if (all ? arrival.working.load(std::memory_order_relaxed) == pass : late) ranks.push_back(rank);
   }
   return ranks;
 }

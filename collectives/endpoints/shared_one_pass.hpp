@@ -25,11 +25,9 @@ bool has_one_pass_form(const Schedule& schedule);
 
 /// Counts of all collectives that have used one control block; the same on every rank.
 struct ControlLedger {
-  std::uint64_t epochs = 0;
-  std::uint64_t passes = 0;  ///< the epochs that were in one pass
+  std::uint64_t passes = 0;
   std::uint64_t blocks = 0;
-  std::span<std::byte> places;  ///< this rank's slots for small contributions; empty until the first
-  bool used = false;            ///< by an operation that still exists
+  bool used = false;  ///< by an operation that still exists
 };
 
 /// This rank's part. `segment`, `ledger` and the operand's memory outlive it. A buffer outside the segment is copied in
@@ -80,8 +78,7 @@ class OnePass final : public Operation {
   std::span<std::byte> buffer_;  ///< in the segment: the operand's, or a copy of it
   bool staged_;
   Stage stage_ = Stage::begin;
-  std::uint64_t epoch_ = 0;            ///< of this run
-  std::uint64_t pass_ = 0;             ///< of this run, among those in one pass
+  std::uint64_t pass_ = 0;             ///< of this run
   std::uint64_t first_block_ = 0;      ///< of this run, as counted in the control block
   std::vector<std::byte*> addresses_;  ///< of all buffers, by rank; empty before the first run
   std::vector<const std::byte*> sources_;

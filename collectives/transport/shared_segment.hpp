@@ -31,15 +31,14 @@ struct alignas(kCacheLine) SharedHeader {
 
 /// One rank in one collective; written by that rank alone.
 struct alignas(kCacheLine) SharedArrival {
-  std::atomic<std::uint64_t> epoch;    ///< times that it has arrived
+  std::atomic<std::uint64_t> passes;   ///< that it has begun
   std::atomic<std::uint64_t> offset;   ///< of its buffer
-  std::atomic<std::uint64_t> places;   ///< offset of its two slots for small contributions
-  std::atomic<std::uint64_t> working;  ///< the epoch in which it has claimed a block and not finished it; 0 when none
+  std::atomic<std::uint64_t> working;  ///< the pass in which it has claimed a block and not finished it; 0 when none
 };
 
 /// The counters of one collective: they only grow, so that beginning again costs nothing.
 struct SharedControl {
-  alignas(kCacheLine) std::atomic<std::uint64_t> arrived;  ///< ranks, over all epochs
+  alignas(kCacheLine) std::atomic<std::uint64_t> arrived;  ///< ranks, over all passes
   alignas(kCacheLine) std::atomic<std::uint64_t> claimed;  ///< blocks that a rank has begun
   alignas(kCacheLine) std::atomic<std::uint64_t> done;     ///< blocks that are finished
 };

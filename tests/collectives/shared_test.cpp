@@ -188,10 +188,10 @@ TEST(Shared, UseTheSameControlBlocksOverAndOver) {
   Endpoints endpoints = make_shared_thread_endpoints(2, kPart);
   const Schedule schedule = direct(2);
   run_ranks(endpoints, [&](Endpoint& endpoint) {
-    const std::span<std::byte> memory = endpoint.allocate(8000);
-    // Small and larger in turn: they use the blocks in different ways, and an odd number gives each its turn in each.
+    const std::span<std::byte> memory = endpoint.allocate(400'000);
+    // Small and larger in turn: one rank adds up the small ones, and an odd number gives each control block both.
     for (int run = 0; run < 2 * SharedSegment::kControls + 3; ++run) {
-      const std::span<float> values(reinterpret_cast<float*>(memory.data()), run % 3 == 0 ? 2000 : 5);
+      const std::span<float> values(reinterpret_cast<float*>(memory.data()), run % 3 == 0 ? 100'000 : 5);
       std::ranges::fill(values, static_cast<float>(run % 100));
       wait_for(*endpoint.prepare(schedule, Operand::of(values), nullptr), kTimeout, "reuse");
       if (values[4] != static_cast<float>(2 * (run % 100))) throw std::runtime_error("a wrong sum");
