@@ -155,7 +155,7 @@ ExitCode run_emulated_worker(const WorkOrder& order, const Say& say) {
     }
     say(sample(rank, metric::kReplayTime, "s", end.processor_time.value));
     if (request.traced_steps > 0) spans.tell(endpoint.get(), request.timeout, say);
-    say(DoneLine{rank, fmt::format("{:016x}", end.digest)});
+    say(DoneLine{rank, fmt::format("{:016x}", end.training.digest)});
   });
 }
 

@@ -67,14 +67,14 @@ ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Sa
     if (!request.strategy.on_gpu) pin();
     GpuObserver observer(request.strategy.on_gpu, request.local_rank(rank));
     SpanLog spans;
-    const std::uint64_t digest = train(request, endpoint, [&](const StepReport& step) {
+    const TrainingEnd end = train(request, endpoint, [&](const StepReport& step) {
       if (!step.spans.empty()) return spans.keep(step);
       say(StepLine{rank, step.iteration, step.warmup, step.step.value, step.exposed.value});
       observer.see(step);
     });
     observer.tell(rank, say);
     if (request.traced_steps > 0) spans.tell(endpoint, request.timeout, say);
-    say(DoneLine{rank, fmt::format("{:016x}", digest)});
+    say(DoneLine{rank, fmt::format("{:016x}", end.digest)});
   });
 }
 
