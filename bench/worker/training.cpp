@@ -1,7 +1,5 @@
 #include "bench/worker/training.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -10,6 +8,7 @@
 #include "bench/worker/gpu_observations.hpp"
 #include "bench/worker/rank_endpoints.hpp"
 #include "bench/worker/span_log.hpp"
+#include "bench/worker/training_end.hpp"
 #include "bench/worker/training_request.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/gpu_facts.hpp"
@@ -74,7 +73,7 @@ ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Sa
     });
     observer.tell(rank, say);
     if (request.traced_steps > 0) spans.tell(endpoint, request.timeout, say);
-    say(DoneLine{rank, fmt::format("{:016x}", end.digest)});
+    tell_end(rank, end, say);
   });
 }
 
