@@ -69,23 +69,22 @@ Replica make_replica(const TrainingRequest& request, Rank rank) {
 
 }  // namespace
 
-std::uint64_t train(const TrainingRequest& request, Endpoint* endpoint,
-                    const std::function<void(const StepReport&)>& on_step) {
+TrainingEnd train(const TrainingRequest& request, Endpoint* endpoint,
+                  const std::function<void(const StepReport&)>& on_step) {
   check_request(request, endpoint);
   const Rank rank = endpoint == nullptr ? 0 : endpoint->transport().rank();
   if (rank >= request.world.workers) {
     serve(request, *endpoint);
-    return 0;
+    return {};
   }
   Replica replica = make_replica(request, rank);
   if (endpoint == nullptr) {
     train_alone(replica, request, on_step);
-    return replica.digest();
+    return {.digest = replica.digest()};
   }
-  train_together(replica, request, *endpoint, on_step);
-  const std::uint64_t digest = replica.digest();
-  compare_digests(digest, request, endpoint->control());
-  return digest;
+  TrainingEnd end = train_together(replica, request, *endpoint, on_step);
+  compare_digests(end.digest, request, endpoint->control());
+  return end;
 }
 
 }  // namespace hbench

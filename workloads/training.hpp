@@ -15,11 +15,11 @@
 namespace hbench {
 
 /// Trains on this rank; `endpoint` may be null exactly when the strategy does not communicate. Dedicated server ranks
-/// only serve. Every worker starts from the same seeded parameters and ends with identical ones.
-/// Returns a digest of the final parameters (equal on all workers; 0 on servers).
+/// only serve. Every worker starts from the same seeded parameters and ends with identical ones: the mean of all, where
+/// ranks average with some others.
 /// \throws Error (lost_rank) naming late ranks, usage for an unknown model, wrong_data when ranks disagree.
-std::uint64_t train(const TrainingRequest& request, Endpoint* endpoint,
-                    const std::function<void(const StepReport&)>& on_step);
+TrainingEnd train(const TrainingRequest& request, Endpoint* endpoint,
+                  const std::function<void(const StepReport&)>& on_step);
 
 /// What is recorded.
 struct RecordingRequest {

@@ -65,6 +65,8 @@ struct Point {
   /// Gradients of other ranks that servers have applied and a rank's own was computed without: `mean`, `p95`,
   /// `largest`. Empty where servers do not apply gradients as they come.
   std::map<std::string, double> staleness;
+  /// Of a measured step after which ranks averaged their parameters with some others: as `metric::kConsensusDistance`.
+  std::optional<double> consensus_distance;
   /// Bytes that all send in a step of a prediction, for each GPU: `within` nodes and `between` them. Empty where nobody
   /// knows.
   std::map<std::string, double> sent;

@@ -256,6 +256,8 @@ std::vector<Point> make_points(const std::vector<CaseResult>& results, const std
     fill_rate(point, result);
     fill_parts(point.memory, metric::kMemory, result);
     fill_parts(point.staleness, metric::kStaleness, result);
+    if (result.asked.evidence == Evidence::measured)
+      point.consensus_distance = value_of(result, metric::kConsensusDistance);
     fill_parts(point.sent, metric::kSent, result);
     if (std::string doubt = warn_of_batch(result.asked); !doubt.empty()) point.warnings.push_back(std::move(doubt));
   }

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analysis/records/machine_load.hpp"
+#include "workloads/methods/method.hpp"
 
 namespace hbench {
 namespace {
@@ -15,9 +16,33 @@ struct OfRanks {
   int ranks = 0;
 };
 
+/// Of a rank in a launch.
+struct OfSteps {
+  double seconds = 0;
+  int steps = 0;
+};
+
+/// Of ranks that do not wait for each other, by the mean of their steps: the step that all would have if they did as
+/// many together, for the mean of the steps that each has. A rank that is twice as slow makes half as much, and holds
+/// up nobody.
+double as_one_rate(const std::map<int, OfSteps>& by_rank) {
+  double sum = 0, rate = 0;
+  for (const auto& [rank, each] : by_rank) {
+    sum += each.seconds / each.steps;
+    rate += each.steps / each.seconds;
+  }
+  const auto ranks = static_cast<double>(by_rank.size());
+  return (ranks / rate) / (sum / ranks);
+}
+
+bool waits_for_nobody(const Case& asked) {
+  return !asked.strategy.method.empty() && !parse_method(asked.strategy.method).in_lockstep();
+}
+
 /// By launch the value of each timed iteration.
 std::map<int, Launch> by_launch(const CaseResult& result, std::string_view metric, std::size_t& observations) {
   std::map<int, std::map<int, OfRanks>> of_ranks;  // launch, iteration
+  std::map<int, std::map<int, OfSteps>> of_steps;  // launch, rank
   for (const Sample& sample : result.samples) {
     if (sample.metric != metric || sample.warmup) continue;
     ++observations;
@@ -25,11 +50,18 @@ std::map<int, Launch> by_launch(const CaseResult& result, std::string_view metri
     iteration.slowest = std::max(iteration.slowest, sample.value);
     iteration.sum += sample.value;
     ++iteration.ranks;
+    OfSteps& steps = of_steps[sample.launch][sample.rank];
+    steps.seconds += sample.value;
+    ++steps.steps;
   }
+  const bool free = metric == metric::kStep && waits_for_nobody(result.asked);
   std::map<int, Launch> launches;
-  for (const auto& [launch, iterations] : of_ranks)
+  for (const auto& [launch, iterations] : of_ranks) {
+    const double factor = free ? as_one_rate(of_steps[launch]) : 1;
     for (const auto& [number, iteration] : iterations)
-      launches[launch].push_back(metric == metric::kStep ? iteration.sum / iteration.ranks : iteration.slowest);
+      launches[launch].push_back(metric == metric::kStep ? factor * iteration.sum / iteration.ranks
+                                                         : iteration.slowest);
+  }
   return launches;
 }
 

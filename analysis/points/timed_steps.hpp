@@ -19,8 +19,10 @@ namespace hbench {
 /// gets no sooner than the last rank has contributed. So the job's step, from when all ranks have ended one to when all
 /// have ended the next, is the **mean over ranks** in the long run, also where one rank holds up all: all wait for it.
 /// The slowest rank's of each step is more: with parameter servers, which serve one worker after the other, it counts
-/// a worker that was served early at the step's begin and late at its end. What begins for all ranks together (a
-/// collective, after a barrier) takes as long as its slowest rank: nobody is done before the last is.
+/// a worker that was served early at the step's begin and late at its end. Where ranks do not wait for each other
+/// (`async-ps`) the job's step is what it would be if all were equally fast and did as many steps together: the
+/// harmonic mean over ranks, in which a slow one holds up nobody. What begins for all ranks together (a collective,
+/// after a barrier) takes as long as its slowest rank: nobody is done before the last is.
 struct TimedSteps {
   /// Per launch and iteration.
   Launches launches;

@@ -114,8 +114,7 @@ StepMemory memory_of(const Case& asked, const Catalog& catalog) {
     memory.optimizer = hosts ? (memory.weights + memory.optimizer) / asked.strategy.servers : Bytes(0);
   }
   // The mean of parameters lies beside them until the update takes it.
-  if (exchanges_among(plan, Among::neighbours) || exchanges_among(plan, Among::partner))
-    memory.weights = 2 * memory.weights;
+  if (takes_means_with_some(plan)) memory.weights = 2 * memory.weights;
   const int ranks = parts.groups.size_among(asked.gpus);
   if (parts.optimizer) memory.optimizer = memory.optimizer / ranks;
   if (parts.gradients) memory.gradients = memory.gradients / ranks;

@@ -36,6 +36,9 @@ inline constexpr std::string_view kRateFactor = "rate_factor";
 inline constexpr std::string_view kMemory = "memory/";
 /// `mean`, `p95` and `largest` after it.
 inline constexpr std::string_view kStaleness = "staleness/";
+/// Of ranks that average parameters with some others: the root mean square of the distance of a parameter from the mean
+/// of all ranks' after the last step.
+inline constexpr std::string_view kConsensusDistance = "consensus_distance";
 /// `within` and `between` after it: bytes that all send in a step inside nodes and between them, for each GPU.
 inline constexpr std::string_view kSent = "sent/";
 /// Seconds for which the busiest stage of a pipeline waits for others.

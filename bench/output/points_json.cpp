@@ -56,6 +56,9 @@ void point_fields(Row& row, const Point& point) {
             "gradients of others that servers have applied and a rank has not seen, mean");
   row.field("staleness_p95", part_of(point.staleness, "p95"));
   row.field("staleness_largest", part_of(point.staleness, "largest"));
+  row.field(
+      "consensus_distance", point.consensus_distance,
+      "root mean square of the distance of a parameter from the mean of all ranks', where they average with some");
   row.field("sent_within_bytes", part_of(point.sent, "within"),
             "of a prediction: what all send inside nodes in a step, for each GPU");
   row.field("sent_between_bytes", part_of(point.sent, "between"), "the same between nodes");

@@ -18,6 +18,7 @@
 #include "bench/worker/rank_endpoints.hpp"
 #include "bench/worker/span_log.hpp"
 #include "bench/worker/training.hpp"
+#include "bench/worker/training_end.hpp"
 #include "bench/worker/training_request.hpp"
 #include "collectives/transport/local_transport.hpp"
 
@@ -155,7 +156,7 @@ ExitCode run_emulated_worker(const WorkOrder& order, const Say& say) {
     }
     say(sample(rank, metric::kReplayTime, "s", end.processor_time.value));
     if (request.traced_steps > 0) spans.tell(endpoint.get(), request.timeout, say);
-    say(DoneLine{rank, fmt::format("{:016x}", end.digest)});
+    tell_end(rank, end.training, say);
   });
 }
 

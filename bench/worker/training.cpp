@@ -1,7 +1,5 @@
 #include "bench/worker/training.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -10,6 +8,7 @@
 #include "bench/worker/gpu_observations.hpp"
 #include "bench/worker/rank_endpoints.hpp"
 #include "bench/worker/span_log.hpp"
+#include "bench/worker/training_end.hpp"
 #include "bench/worker/training_request.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/gpu_facts.hpp"
@@ -67,14 +66,14 @@ ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Sa
     if (!request.strategy.on_gpu) pin();
     GpuObserver observer(request.strategy.on_gpu, request.local_rank(rank));
     SpanLog spans;
-    const std::uint64_t digest = train(request, endpoint, [&](const StepReport& step) {
+    const TrainingEnd end = train(request, endpoint, [&](const StepReport& step) {
       if (!step.spans.empty()) return spans.keep(step);
       say(StepLine{rank, step.iteration, step.warmup, step.step.value, step.exposed.value});
       observer.see(step);
     });
     observer.tell(rank, say);
     if (request.traced_steps > 0) spans.tell(endpoint, request.timeout, say);
-    say(DoneLine{rank, fmt::format("{:016x}", digest)});
+    tell_end(rank, end, say);
   });
 }
 

@@ -42,6 +42,15 @@ TEST(MeasuredPoint, IsNoSlowerWhereRanksEndTheirStepsInTurns) {
   EXPECT_EQ(make_points({measured({{{3, 1}, {1, 3}, {3, 1}, {1, 3}}})}).front().step_seconds, 2);
 }
 
+// In 12 s one rank does 4 steps and the other one: as much as two that take 4.8 s each.
+TEST(MeasuredPoint, CountsASlowRankForWhatItMakesWhereNobodyWaitsForIt) {
+  CaseResult result = measured({{{3, 12}, {3, 12}, {3, 12}}});
+  result.asked.strategy.method = "async-ps";
+  EXPECT_DOUBLE_EQ(make_points({result}).front().step_seconds, 4.8);
+  result.asked.strategy.method = "local-sgd:1";
+  EXPECT_DOUBLE_EQ(make_points({result}).front().step_seconds, 7.5);
+}
+
 TEST(MeasuredPoint, CountsLaunchesAndTheirTimedIterations) {
   CaseResult result{.asked = example_case()};
   result.samples = steps({{{1, 2}, {1, 2}, {1, 2}}, {{1, 2}, {1, 2}}});

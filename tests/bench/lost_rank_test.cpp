@@ -117,6 +117,47 @@ TEST_F(LostRank, ThatHangsFailsItsCaseByName) {
   EXPECT_THAT(failure, testing::ContainsRegex("rank [01]: step [0-9]+: waited 3 s for .*rank [01]"));
 }
 
+/// Methods whose ranks do not wait for all others, and which rank is lost: of three, the last is a dedicated server.
+struct Lost {
+  const char* algorithm;
+  const char* method;
+  const char* servers;
+  std::size_t ranks, which;
+  int signal;
+};
+
+constexpr Lost kLost[] = {{"ring", "decentralized", "colocated", 2, 1, SIGSTOP},
+                          {"ring", "gossip", "colocated", 2, 1, SIGKILL},
+                          {"ps", "async-ps", "colocated", 2, 1, SIGKILL},
+                          {"ps", "ssp:1", "colocated", 2, 1, SIGSTOP},
+                          {"ps", "ssp:1", "1", 3, 1, SIGKILL},
+                          {"ps", "async-ps", "1", 3, 2, SIGSTOP}};
+
+TEST_F(LostRank, OfAMethodThatDoesNotWaitForAllIsNamedWhetherKilledOrHung) {
+  for (const Lost& lost : kLost) {
+    SCOPED_TRACE(fmt::format("{} {} of {}, signal {}", lost.method, lost.which, lost.ranks, lost.signal));
+    Sweeping sweeping(workplace_, with(arguments({"--workload", "lenet5", "--gpus", "2", "--evidence", "measured",
+                                                  "--resume", "--algorithm", lost.algorithm, "--method", lost.method,
+                                                  "--servers", lost.servers, "--oversubscribe", "3"}),
+                                       kEndless));
+    const std::vector<pid_t> ranks = sweeping.workers(lost.ranks);
+    ASSERT_EQ(ranks.size(), lost.ranks);
+    let_them_work({ranks[0], ranks[1]});
+    kill(ranks[lost.which], lost.signal);
+    const Outcome outcome = sweeping.wait();
+    EXPECT_EQ(outcome.code, 5) << outcome.err;
+    EXPECT_TRUE(all_die(ranks));
+  }
+  std::size_t failed = 0;
+  for (const json& point : exported(workplace_)) {
+    if (point.at("algorithm") == "none") continue;
+    ++failed;
+    EXPECT_THAT(point.at("failure").get<std::string>(),
+                testing::ContainsRegex("rank [012] was ended by signal 9|waited [36] s for .*rank [012]"));
+  }
+  EXPECT_EQ(failed, std::size(kLost));
+}
+
 /// Simulated cases are done and a measured one is under way.
 class Interrupted : public LostRank {
  protected:

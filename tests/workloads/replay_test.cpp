@@ -49,7 +49,7 @@ Replayed replay_on_threads(const TrainingRequest& request, const ReplayRequest& 
       all.times[rank] += step.step;
     });
     const std::scoped_lock lock(mutex);
-    if (rank < request.world.workers) all.digests.insert(end.digest);
+    if (rank < request.world.workers) all.digests.insert(end.training.digest);
   });
   return all;
 }
@@ -94,6 +94,71 @@ TEST(Replay, OfEveryMethodExchangesWhatItsPlanSays) {
         EXPECT_EQ(all.steps.size(), cycles * static_cast<std::size_t>(variant.workers));
         EXPECT_EQ(all.digests.size(), 1U);
       }
+}
+
+TEST(Replay, OfADecentralizedMethodTakesTheMeansOfNeighbours) {
+  for (const int workers : {2, 3, 5})
+    for (const char* fusion : {"none", "ddp", "mg-wfbp", "byteps:4KB:10KB", "horovod:1KiB:1ms"}) {
+      SCOPED_TRACE(fmt::format("{} {}", workers, fusion));
+      TrainingRequest request = make_request({.workers = workers}, "ring", "", fusion);
+      request.strategy.method = parse_method("decentralized");
+      request.steps = 5;
+      request.traced_steps = 1;
+      const Replayed all = replay_on_threads(request, small_replay(0.1));
+      EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+      EXPECT_EQ(all.steps.size(), 7U * static_cast<std::size_t>(workers));
+      EXPECT_EQ(all.digests.size(), 1U) << "they end with the mean of all";
+    }
+}
+
+TEST(Replay, OfADecentralizedMethodStopsOnAllWorkersWhenTheBudgetIsSpent) {
+  TrainingRequest request = make_request({.workers = 5}, "ring", "", "none");
+  request.strategy.method = parse_method("decentralized");
+  request.steps = 1000;
+  request.budget = Seconds(0.1);
+  const Replayed all = replay_on_threads(request, small_replay(0.1));
+  EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+  EXPECT_EQ(all.steps.size() % 5, 0U);
+  EXPECT_LT(all.steps.size(), 5U * 100U);
+}
+
+// BytePS's slices have a million elements, and a server more than one of a tensor.
+TEST(Replay, OfServersWithSeveralSlicesOfATensorEndsAlikeOnAllWorkers) {
+  ReplayRequest replayed = small_replay(0.1);
+  replayed.timeline.gradients.push_back({"large", 5'000'000, Seconds(0.02)});
+  for (const World& world : {World{.workers = 2, .servers = 1}, World{.workers = 2, .servers = 2, .colocated = true}}) {
+    TrainingRequest request = make_request(world, "ps", "sliced", "none");
+    request.strategy.method = parse_method("ssp:1");
+    const Replayed all = replay_on_threads(request, replayed);
+    EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+    EXPECT_EQ(all.digests.size(), 1U);
+  }
+}
+
+TEST(Replay, OfAGossipEndsAlikeOnAllWorkers) {
+  for (const int workers : {2, 4}) {
+    TrainingRequest request = make_request({.workers = workers}, "ring", "", "none");
+    request.strategy.method = parse_method("gossip");
+    request.traced_steps = 1;
+    const Replayed all = replay_on_threads(request, small_replay(0.1));
+    EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+    EXPECT_EQ(all.steps.size(), 5U * static_cast<std::size_t>(workers));
+    EXPECT_EQ(all.digests.size(), 1U);
+  }
+}
+
+TEST(Replay, OfServersThatApplyGradientsEndsAlikeOnAllWorkers) {
+  for (const char* method : {"async-ps", "ssp:1"})
+    for (const World& world :
+         {World{.workers = 3, .servers = 2}, World{.workers = 3, .servers = 3, .colocated = true}}) {
+      TrainingRequest request = make_request(world, "ps", "sliced", "none");
+      request.strategy.method = parse_method(method);
+      request.traced_steps = 1;
+      const Replayed all = replay_on_threads(request, small_replay(0.1));
+      EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+      EXPECT_EQ(all.steps.size(), 5U * 3U);
+      EXPECT_EQ(all.digests.size(), 1U);
+    }
 }
 
 TEST(Replay, OfWhatAMethodStartsWithIsWarmUp) {

@@ -118,6 +118,26 @@ TEST(RefuseEngine, DoesNotShardTheStateOfALossScaleThatChanges) {
   EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("it is simulated only"));
 }
 
+TEST(RefuseEngine, LetsRanksWalkForThemselvesWhereTheyNeedNotAgree) {
+  TrainingStrategy strategy{.method = parse_method("decentralized"),
+                            .algorithm = parse_algorithm_rule("ring"),
+                            .fusion = parse_fusion("ddp")};
+  EXPECT_EQ(refuse_engine(strategy, false), "");
+  strategy.method = parse_method("gossip");
+  EXPECT_EQ(refuse_engine(strategy, true), "");
+  strategy.method = parse_method("async-ps");
+  strategy.algorithm = parse_algorithm_rule("ps");
+  EXPECT_EQ(refuse_engine(strategy, false), "") << "each tensor goes to its servers in any order";
+  strategy.on_gpu = true;
+  EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("on GPUs simulated only"));
+  strategy.on_gpu = false;
+  strategy.compressor = parse_compressor("fp16");
+  EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("fp16 compresses them: it is simulated only"));
+  strategy.compressor = parse_compressor("none");
+  strategy.fusion = parse_fusion("byteps");
+  EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("byteps cuts them otherwise"));
+}
+
 TEST(RefuseEngine, KeepsNoOptimizerStateForBucketsThatChange) {
   TrainingStrategy strategy{.method = parse_method("zero:1"),
                             .algorithm = parse_algorithm_rule("ring"),

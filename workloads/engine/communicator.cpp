@@ -2,6 +2,10 @@
 
 #include <thread>
 
+#include "workloads/engine/async_servers.hpp"
+#include "workloads/engine/gossip.hpp"
+#include "workloads/engine/neighbour_mean.hpp"
+
 namespace hbench {
 namespace {
 
@@ -24,11 +28,37 @@ constexpr std::chrono::milliseconds kSpinning{2};
 constexpr int kServerSpins = 200;
 constexpr std::chrono::microseconds kServerPolling{50};
 
+std::unique_ptr<Negotiator> make_side(const TrainingRequest& request, Transport& transport,
+                                      const GradientLayout& layout, const StepPlan& plan) {
+  if (!in_lockstep(plan)) return make_free_side(request, transport, layout, plan);
+  return transport.rank() == 0 ? make_coordinator_side(request, transport, layout, plan)
+                               : make_worker_side(request, transport);
+}
+
+/// What is not among all ranks; null where everything is.
+std::unique_ptr<SomeExchange> make_some_exchange(const TrainingRequest& request, Endpoint& endpoint,
+                                                 const GradientLayout& layout, const StepPlan& plan,
+                                                 const ModelMemory& memory) {
+  if (in_lockstep(plan)) return nullptr;
+  if (exchanges_among(plan, Among::servers))
+    return std::make_unique<AsyncServers>(request, endpoint, layout, plan, memory);
+  if (exchanges_among(plan, Among::neighbours))
+    return std::make_unique<Neighbours>(endpoint, request.world.workers, layout, memory);
+  return std::make_unique<Gossip>(request, endpoint, layout, memory);
+}
+
+/// Who finds out first who is late has the least patience: rank 0 of ranks that meet, any neighbour of those that wait
+/// for neighbours, and servers that hold back their answers.
+double patience_of(Rank rank, const StepPlan& plan) {
+  if (exchanges_among(plan, Among::servers)) return kMorePatience;
+  return rank == 0 || !in_lockstep(plan) ? 1 : kMorePatience;
+}
+
 }  // namespace
 
 Communicator::Communicator(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
                            const StepPlan& plan, const ModelMemory& memory)
-    : patience_(request.timeout * (endpoint.transport().rank() == 0 ? 1 : kMorePatience)),
+    : patience_(request.timeout * patience_of(endpoint.transport().rank(), plan)),
       health_check_(in_nanoseconds(request.timeout / 8)),
       device_(endpoint.device()),
       doorbell_(endpoint.doorbell() != nullptr ? endpoint.doorbell() : &own_doorbell_),
@@ -36,10 +66,10 @@ Communicator::Communicator(const TrainingRequest& request, Endpoint& endpoint, c
       polling_(in_nanoseconds(request.polling)),
       plan_(plan),
       bytes_(layout.total() * static_cast<std::int64_t>(sizeof(float))),
-      negotiator_(endpoint.transport().rank() == 0 ? make_coordinator_side(request, endpoint.control(), layout, plan)
-                                                   : make_worker_side(request, endpoint.control())),
+      negotiator_(make_side(request, endpoint.control(), layout, plan)),
       trace_(endpoint.transport().rank(), Lane::communication, endpoint.device()),
-      reducer_(request, endpoint, layout, plan, memory, &trace_),
+      some_(make_some_exchange(request, endpoint, layout, plan, memory)),
+      reducer_(request, endpoint, layout, plan, memory, &trace_, some_.get()),
       ready_(static_cast<std::size_t>(layout.tensors())) {}
 
 void Communicator::run(Handover& handover) noexcept {
@@ -58,6 +88,7 @@ void Communicator::begin_step(std::chrono::steady_clock::time_point at, int iter
   iteration_ = iteration;
   departed_ = 0;
   missing_.assign(plan_.tasks.size(), bytes_);
+  if (some_ != nullptr) some_->begin_step();
   negotiator_->begin_step(at, iteration);
   reducer_.begin_step();
 }
@@ -78,7 +109,8 @@ bool Communicator::step(Handover& handover) {
     arrivals = look(arrivals);
     end_collectives(arrivals, handover);
     handover.set_communicating(reducer_.in_flight() > 0);
-    if (negotiator_->all_launched() && reducer_.in_flight() == 0) break;
+    const bool needed = answers() && !announced.computed;  // by others, until this rank's parameters change
+    if (negotiator_->all_launched() && reducer_.in_flight() == 0 && !needed) break;
     if (!arrivals.empty() || !announced.ready.empty()) polling.reset();
     if (!announced.computed) spins_until.reset();
     if (!arrivals.empty()) continue;
@@ -92,12 +124,37 @@ bool Communicator::step(Handover& handover) {
     handover.doorbell().wait(ticket, longest_wait(announced.pending, polling));
   }
   ++step_;
+  if (some_ != nullptr && negotiator_->next() == Phase::stop) {
+    some_->leave(iteration_ + 1);
+    unseen_ = some_->gather_unseen();
+  }
   handover.end_step({negotiator_->next(), device_.record_event()});
   if (negotiator_->next() == Phase::stop) negotiator_->finish();
   return true;
 }
 
 void Communicator::serve() {
+  if (some_ == nullptr) return serve_steps();
+  int idle = 0;
+  while (!some_->done()) {
+    const Doorbell::Ticket ticket = doorbell_->listen();
+    wait_as_server(ticket, some_->progress(), idle);
+  }
+  some_->gather_unseen();
+}
+
+void Communicator::wait_as_server(const Doorbell::Ticket& ticket, bool moved, int& idle) {
+  idle = moved ? 0 : idle + 1;
+  if (polling_.count() > 0) {
+    if (!moved) doorbell_->wait(ticket, polling_);
+  } else if (idle > kServerSpins) {
+    doorbell_->wait(ticket, polls_ ? nanoseconds(kServerPolling) : health_check_);
+  } else {
+    std::this_thread::yield();
+  }
+}
+
+void Communicator::serve_steps() {
   int iteration = 0;
   do {
     while (!exchanges_in(plan_, iteration)) ++iteration;
@@ -107,14 +164,7 @@ void Communicator::serve() {
     do {
       const Doorbell::Ticket ticket = doorbell_->listen();
       arrivals = look(arrivals);
-      idle = arrivals.empty() ? idle + 1 : 0;
-      if (polling_.count() > 0) {
-        if (arrivals.empty()) doorbell_->wait(ticket, polling_);
-      } else if (idle > kServerSpins) {
-        doorbell_->wait(ticket, polls_ ? nanoseconds(kServerPolling) : health_check_);
-      } else {
-        std::this_thread::yield();
-      }
+      wait_as_server(ticket, !arrivals.empty(), idle);
     } while (!negotiator_->all_launched() || reducer_.in_flight() > 0);
     ++step_;
     ++iteration;
@@ -130,6 +180,7 @@ Communicator::Arrivals Communicator::look(const Arrivals& before) {
     note_departure(leaving.bucket);
     reducer_.launch(std::move(leaving));
   }
+  if (some_ != nullptr) some_->progress();
   Arrivals arrivals = reducer_.progress();
   if (arrivals.empty()) check_late();
   return arrivals;
@@ -164,7 +215,7 @@ void Communicator::note_departure(const Bucket& bucket) {
 nanoseconds Communicator::longest_wait(bool announcements_pending, PollingInterval& polling) const {
   nanoseconds longest = health_check_;
   if (const auto due = negotiator_->wakeup()) longest = std::min(longest, nanoseconds(*due - Negotiator::Clock::now()));
-  if (announcements_pending || (polls_ && (reducer_.in_flight() > 0 || negotiator_->expects_messages())))
+  if (announcements_pending || (polls_ && (reducer_.in_flight() > 0 || answers() || negotiator_->expects_messages())))
     longest = std::min(longest, polling.next());
   return longest;
 }

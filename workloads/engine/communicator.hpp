@@ -14,6 +14,7 @@
 #include "workloads/engine/layout.hpp"
 #include "workloads/engine/negotiator.hpp"
 #include "workloads/engine/reducer.hpp"
+#include "workloads/engine/some_exchange.hpp"
 #include "workloads/engine/step_trace.hpp"
 
 namespace hbench {
@@ -52,20 +53,26 @@ class Communicator {
   /// Of a traced step, once the compute thread has waited for its end and before it begins the next: the spans of its
   /// buckets.
   std::vector<Span> end_trace() { return trace_.end(); }
-  /// A dedicated server: takes part in every step until rank 0 ends the job. \throws Error (lost_rank).
+  /// A dedicated server: takes part in every step until the job ends. \throws Error (lost_rank).
   void serve();
+  /// On rank 0, once the job has ended: how often servers applied a gradient that was computed without so many others.
+  const std::map<int, std::int64_t>& unseen() const { return unseen_; }
 
  private:
   using Arrivals = std::vector<Reducer::Arrival>;
 
   void begin_step(std::chrono::steady_clock::time_point at, int iteration);
   bool step(Handover& handover);
+  void serve_steps();
+  void wait_as_server(const Doorbell::Ticket& ticket, bool moved, int& idle);
   Arrivals look(const Arrivals& before);
   void end_collectives(const Arrivals& arrivals, Handover& handover);
   void note_ready(std::span<const int> tensors);
   void note_departure(const Bucket& bucket);
   std::chrono::nanoseconds longest_wait(bool announcements_pending, PollingInterval& polling) const;
   void check_late();
+  /// Whether other ranks may ask something of this one at any time.
+  bool answers() const { return some_ != nullptr && some_->answers(); }
 
   Seconds patience_;  ///< with a collective that does not end
   /// The longest time without a look: late ranks must be noticed, and rank 0 must inform the others that it is alive.
@@ -80,12 +87,14 @@ class Communicator {
   std::int64_t bytes_;  ///< of the model
   std::unique_ptr<Negotiator> negotiator_;
   StepTrace trace_;
+  std::unique_ptr<SomeExchange> some_;  ///< null where all exchanges are among all
   Reducer reducer_;
   int step_ = 0;                                     ///< in which something was exchanged
   std::vector<StepTrace::Clock::time_point> ready_;  ///< by tensor, in a traced step
   int departed_ = 0;                                 ///< buckets of the step
   int iteration_ = 0;                                ///< of the job
   std::vector<std::int64_t> missing_;                ///< bytes that have not arrived, by task, in the step
+  std::map<int, std::int64_t> unseen_;
 };
 
 }  // namespace hbench

@@ -95,4 +95,19 @@ bool contiguous(const Bucket& bucket) {
   return std::ranges::adjacent_find(bucket.tensors, [](int a, int b) { return b != a + 1; }) == bucket.tensors.end();
 }
 
+std::vector<ElementRange> ranges_of(const Bucket& bucket, std::span<const std::int64_t> offsets) {
+  constexpr auto kNumber = static_cast<std::int64_t>(sizeof(float));
+  std::vector<ElementRange> ranges;
+  for (const int tensor : bucket.tensors) {
+    const auto i = static_cast<std::size_t>(tensor);
+    ElementRange next{offsets[i], offsets[i + 1]};
+    if (!bucket.whole()) next = {offsets[i] + bucket.begin / kNumber, offsets[i] + bucket.end / kNumber};
+    if (!ranges.empty() && ranges.back().end == next.begin)
+      ranges.back().end = next.end;
+    else
+      ranges.push_back(next);
+  }
+  return ranges;
+}
+
 }  // namespace hbench

@@ -27,10 +27,11 @@ struct GradientLayout {
   friend bool operator==(const GradientLayout&, const GradientLayout&) = default;
 };
 
-/// The buffers of one rank, both laid out alike.
+/// The buffers of one rank, all laid out alike.
 struct ModelMemory {
   std::span<float> gradients;
-  std::span<float> parameters;  ///< empty where no collective carries them: then they lie where the model wants them
+  std::span<float> parameters;  ///< empty where nothing carries them: then they lie where the model wants them
+  std::span<float> means = {};  ///< of parameters with some other ranks, which lie aside; empty where there are none
 
   std::span<float> of(Carried carried) const { return carried == Carried::parameters ? parameters : gradients; }
 };
@@ -41,5 +42,8 @@ GradientLayout share_layout(const GradientLayout* own, Transport& transport, Sec
 
 /// Whether the tensors of `bucket` are neighbours in the buffer, in order.
 bool contiguous(const Bucket& bucket);
+
+/// Returns where a bucket lies in a buffer with these `GradientLayout::offsets`; what is one piece of it is one range.
+std::vector<ElementRange> ranges_of(const Bucket& bucket, std::span<const std::int64_t> offsets);
 
 }  // namespace hbench

@@ -7,7 +7,7 @@ namespace {
 
 /// Outside of these there is nothing to gain: 1 is no scaling, and float32's range bounds the scaled loss.
 constexpr double kLeast = 1;
-constexpr double kMost = 16777216;
+constexpr double kMostScale = 16777216;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ bool LossScale::update(bool gradients_are_finite) {
     return false;
   }
   if (++good_steps_ == kGrowAfter) {
-    value_ = std::min(value_ * 2, kMost);
+    value_ = std::min(value_ * 2, kMostScale);
     good_steps_ = 0;
   }
   return true;

@@ -21,6 +21,10 @@ inline constexpr int kLayoutTag = 1;
 inline constexpr int kAnnouncementTag = 2;
 inline constexpr int kOrderTag = 3;
 inline constexpr int kDigestTag = 4;
+inline constexpr int kConsensusTag = 5;
+inline constexpr int kProgressTag = 6;
+inline constexpr int kLeavingTag = 7;
+inline constexpr int kUnseenTag = 8;
 
 /// Numbers in a window of `64 * Words` from `first`, which is a multiple of that.
 template <std::size_t Words>
@@ -57,8 +61,14 @@ struct Announcement : BitSet<8> {
   std::int32_t task = 0;
 };
 
-/// What the next step is: rank 0 decides for all.
-enum class Phase : std::int32_t { warmup, timed, traced, stop };
+/// What the next step is: rank 0 decides for all that end it together.
+enum class Phase : std::int32_t {
+  warmup,
+  timed,
+  traced,
+  untimed,  ///< others have steps to do, for whom this rank goes on
+  stop
+};
 
 enum class OrderKind : std::int32_t {
   bucket,    ///< reduce these tensors together, or a piece of one

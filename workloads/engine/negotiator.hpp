@@ -2,7 +2,8 @@
 
 /// One rank's side of the negotiation: the ranks agree on which buckets leave, in one order for all. As in Horovod,
 /// rank 0 coordinates. Workers announce to it what they have computed, and it orders every rank, dedicated servers
-/// included, to exchange the buckets that its fusion policies make.
+/// included, to exchange the buckets that its fusion policies make. Where ranks do not meet in collectives there is
+/// nothing to agree on: each walks the plan for itself.
 
 #include <chrono>
 #include <memory>
@@ -60,6 +61,9 @@ class Negotiator {
 std::unique_ptr<Negotiator> make_coordinator_side(const TrainingRequest& request, Transport& transport,
                                                   const GradientLayout& layout, const StepPlan& plan);
 std::unique_ptr<Negotiator> make_worker_side(const TrainingRequest& request, Transport& transport);
+/// That of any worker where ranks do not meet in collectives; it keeps references, too. \pre not `in_lockstep(plan)`
+std::unique_ptr<Negotiator> make_free_side(const TrainingRequest& request, Transport& transport,
+                                           const GradientLayout& layout, const StepPlan& plan);
 
 /// `step 3: waited 60 s for rank 1`, and what to do.
 Error late_ranks(int step, Seconds timeout, std::string_view what);

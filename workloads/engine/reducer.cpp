@@ -14,7 +14,7 @@ constexpr std::size_t kMostPackings = 256;
 }  // namespace
 
 Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout, const StepPlan& plan,
-                 const ModelMemory& memory, StepTrace* trace)
+                 const ModelMemory& memory, StepTrace* trace, SomeExchange* some)
     : request_(request),
       endpoint_(endpoint),
       plan_(plan),
@@ -22,7 +22,8 @@ Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const Gradi
       offsets_(layout.offsets()),
       own_parts_(plan.tasks.size()),
       memories_(request.strategy.compressor, layout, request.seed, endpoint.device()),
-      trace_(trace) {
+      trace_(trace),
+      some_(some) {
   if (request.strategy.algorithm.uses_servers())
     shards_ = request.strategy.placement->place(layout.elements, request.world.servers);
 }
@@ -40,7 +41,8 @@ void Reducer::begin_step() {
 }
 
 void Reducer::launch(LeavingBucket bucket) {
-  if (request_.strategy.algorithm.concurrent() || running_.empty()) {
+  const bool among_all = plan_.task(bucket.task).among == Among::all;
+  if (!among_all || request_.strategy.algorithm.concurrent() || running_.empty()) {
     start(std::move(bucket));
   } else {
     waiting_.push_back(std::move(bucket));
@@ -56,7 +58,7 @@ std::vector<Reducer::Arrival> Reducer::progress() {
     }
     unpack(*it);
     if (task(*it).collective == CollectiveKind::reduce_scatter) note_own_part(*it);
-    arrivals.push_back({it->task, static_cast<std::int64_t>(it->tensors.size_bytes())});
+    arrivals.push_back({it->task, it->bytes});
     it = running_.erase(it);
     if (running_.empty() && !waiting_.empty()) {
       start(std::move(waiting_.front()));
@@ -96,9 +98,12 @@ void Reducer::start(LeavingBucket leaving) {
   running.bucket = std::move(leaving.bucket);
   running.begin = Clock::now();
   running.number = started_++;
-  pack(running);
+  for (const int index : running.bucket.tensors)
+    running.bytes += static_cast<std::int64_t>(tensor(running, index).size_bytes());
+  const bool among_all = task(running).among == Among::all;
+  if (among_all) pack(running);
   running.departed = mark();
-  running.operation = operation(running);
+  running.operation = among_all ? operation(running) : some_->exchange(running.bucket);
 }
 
 AlgorithmChoice Reducer::algorithm_of(const Running& running) const {

@@ -1,6 +1,7 @@
 #pragma once
 
-/// Buckets in flight: each is one collective on a part of the buffer of gradients, or of parameters.
+/// Buckets in flight: each is one collective, or one exchange with some ranks, on a part of the buffer of gradients, or
+/// of parameters.
 
 #include <chrono>
 #include <deque>
@@ -15,6 +16,7 @@
 #include "workloads/engine/coordinator.hpp"
 #include "workloads/engine/layout.hpp"
 #include "workloads/engine/memories.hpp"
+#include "workloads/engine/some_exchange.hpp"
 #include "workloads/engine/step_trace.hpp"
 #include "workloads/step/training_request.hpp"
 
@@ -24,9 +26,9 @@ namespace hbench {
 class Reducer {
  public:
   /// Everything given outlives the reducer. `memory` is laid out as `layout` says. Where `trace` (null: nowhere) is
-  /// active, buckets leave their spans.
+  /// active, buckets leave their spans. `some` does what is not among all ranks; null where nothing is.
   Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout, const StepPlan& plan,
-          const ModelMemory& memory, StepTrace* trace = nullptr);
+          const ModelMemory& memory, StepTrace* trace = nullptr, SomeExchange* some = nullptr);
   ~Reducer();
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;
@@ -57,7 +59,8 @@ class Reducer {
   struct Running {
     int task = 0;
     Bucket bucket;
-    std::span<float> tensors;  ///< of the bucket
+    std::int64_t bytes = 0;    ///< of the bucket
+    std::span<float> tensors;  ///< of the bucket, where this and what follows is of a collective
     std::span<float> buffer;   ///< that the collective is of: `tensors`, with what makes equal parts of it
     Staging staging;           ///< holds `buffer` where that is not where the tensors lie
     std::shared_ptr<Packing> packing;
@@ -100,6 +103,7 @@ class Reducer {
   std::map<std::pair<Carried, Bucket>, std::shared_ptr<Packing>> packings_;
   std::int32_t step_ = -1;
   StepTrace* trace_;
+  SomeExchange* some_;
   CodecTimes coded_;  ///< in traced steps
   int started_ = 0;   ///< buckets of the step
 };

@@ -14,6 +14,7 @@
 
 #include "collectives/base/error.hpp"
 #include "workloads/engine/digest.hpp"
+#include "workloads/engine/neighbour_mean.hpp"
 #include "workloads/engine/worker.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
@@ -176,23 +177,35 @@ void Replay::fill(std::span<float> buffer, ElementRange range, float times) {
 
 Replay::Expected Replay::sums() const {
   const float times = static_cast<float>(workers_) * static_cast<float>(workers_ + 1) / 2;
-  return {.buffer = memory_.gradients, .times = times, .what = "sum"};
+  return {.buffer = memory_.gradients, .times = times, .what = "sum", .step = step_};
 }
 
 float Replay::mean_times() const { return static_cast<float>(workers_ + 1) / 2; }
 
 Replay::Expected Replay::deltas() const {
-  return {.buffer = memory_.gradients, .times = mean_times(), .what = "mean delta"};
+  return {.buffer = memory_.gradients, .times = mean_times(), .what = "mean delta", .step = step_};
 }
 
 Replay::Expected Replay::parameters() const {
-  const float times = averages_parameters() ? mean_times() : 1;
-  return {.buffer = memory_.parameters, .times = times, .what = "parameter"};
+  const float times = averages_parameters() ? mean_times() * parameter_times(0) : 1;
+  return {.buffer = memory_.parameters, .times = times, .what = "parameter", .step = step_};
+}
+
+Replay::Expected Replay::means() const {
+  const std::vector<Rank> neighbours = neighbours_of(rank_, workers_);
+  float times = parameter_times(rank_);
+  for (const Rank each : neighbours) times += parameter_times(each);
+  times /= static_cast<float>(neighbours.size() + 1);
+  return {.buffer = memory_.parameters, .times = times, .what = "mean parameter", .step = step_ - 1};
+}
+
+float Replay::parameter_times(Rank rank) const {
+  return static_cast<float>(rank + 1) * (takes_means_with_some(plan_) ? 3.0F : 1.0F);
 }
 
 bool Replay::exchanges_parameters() const {
   return std::ranges::any_of(plan_.tasks, [&](const Task& task) {
-    return !task.computes() && task.carried == Carried::parameters && task.is_in(step_);
+    return !task.computes() && task.among == Among::all && task.carried == Carried::parameters && task.is_in(step_);
   });
 }
 
@@ -203,21 +216,22 @@ bool Replay::averages_parameters() const {
 }
 
 void Replay::compare(const Expected& expected, ElementRange range) const {
-  for_pattern_runs(step_, range.begin, range.end, [&](const float* values, std::int64_t first, std::int64_t count) {
-    const float* const found = expected.buffer.data() + first;
-    bool same = true;
-    for (std::int64_t i = 0; i < count; ++i) same &= found[i] == expected.times * values[i];
-    if (same) return;
-    std::int64_t wrong = 0;
-    while (found[wrong] == expected.times * values[wrong]) ++wrong;
-    const auto after = std::ranges::upper_bound(offsets_, first + wrong);
-    const auto tensor = static_cast<std::size_t>(after - offsets_.begin() - 1);
-    throw Error(ExitCode::wrong_data,
-                fmt::format("step {}: the {} of element {} of {} is {} and not {}", step_, expected.what,
-                            first + wrong - offsets_[tensor], request_.timeline.gradients[tensor].tensor, found[wrong],
-                            expected.times * values[wrong]),
-                "this is a defect of hbench's, or of the memory or network of this machine");
-  });
+  for_pattern_runs(
+      expected.step, range.begin, range.end, [&](const float* values, std::int64_t first, std::int64_t count) {
+        const float* const found = expected.buffer.data() + first;
+        bool same = true;
+        for (std::int64_t i = 0; i < count; ++i) same &= found[i] == expected.times * values[i];
+        if (same) return;
+        std::int64_t wrong = 0;
+        while (found[wrong] == expected.times * values[wrong]) ++wrong;
+        const auto after = std::ranges::upper_bound(offsets_, first + wrong);
+        const auto tensor = static_cast<std::size_t>(after - offsets_.begin() - 1);
+        throw Error(ExitCode::wrong_data,
+                    fmt::format("step {}: the {} of element {} of {} is {} and not {}", step_, expected.what,
+                                first + wrong - offsets_[tensor], request_.timeline.gradients[tensor].tensor,
+                                found[wrong], expected.times * values[wrong]),
+                    "this is a defect of hbench's, or of the memory or network of this machine");
+      });
 }
 
 /// All elements of the last step are compared by `digest`, which no step pays for.
@@ -236,7 +250,11 @@ void Replay::apply(double, double) {
     const ProcessorTime counted(processor_time_);
     compare_some(sums(), all);
   }
-  if (!memory_.parameters.empty()) fill(memory_.parameters, all, static_cast<float>(rank_ + 1));
+  if (step_ > 0 && exchanges_among(plan_, Among::neighbours)) {
+    const ProcessorTime counted(processor_time_);
+    compare_some(means(), all);
+  }
+  if (!memory_.parameters.empty()) fill(memory_.parameters, all, parameter_times(rank_));
   compute_until(request_.timeline.step());
 }
 
@@ -262,7 +280,9 @@ void Replay::apply_deltas() {
 
 std::uint64_t Replay::digest() const {
   const Expected last = plan_.outer ? deltas() : memory_.parameters.empty() ? sums() : parameters();
-  if (exact_) compare(last, {0, offsets_.back()});
+  // Where nobody waits for others, what is there depends on how far each worker has come.
+  const bool together = !exchanges_among(plan_, Among::servers) && !exchanges_among(plan_, Among::partner);
+  if (exact_ && together) compare(last, {0, offsets_.back()});
   Digest digest;
   digest.add(last.buffer);
   return digest.value();
@@ -271,19 +291,23 @@ std::uint64_t Replay::digest() const {
 ReplayEnd replay(const TrainingRequest& request, const ReplayRequest& replayed, Endpoint& endpoint,
                  const std::function<void(const StepReport&)>& on_step) {
   const Rank rank = endpoint.transport().rank();
+  TrainingRequest whole = request;
+  whole.micro_batches = 1;  // the timeline has them all
+  // Servers that apply gradients add them up exactly: each by its part of the mean, at this rate.
+  whole.learning_rate = -request.world.workers;
+  whole.strategy.optimizer = parse_optimizer("sgd");
   if (rank >= request.world.workers) {
-    serve(request, endpoint);
+    serve(whole, endpoint);
     return {};
   }
   Replay compute(replayed, rank, request.world.workers, request.strategy.compressor.verbatim(),
                  request.strategy.method.plan(request.strategy.overlap));
-  TrainingRequest whole = request;
-  whole.micro_batches = 1;  // the timeline has them all
-  train_together(compute, whole, endpoint, on_step,
-                 [&](const Handover& handover) { compute.watch([&handover] { return handover.communicating(); }); });
-  const std::uint64_t digest = compute.digest();
-  compare_digests(digest, request, endpoint.control());
-  return {digest, compute.processor_time()};
+  TrainingEnd end = train_together(compute, whole, endpoint, on_step, [&](const Handover& handover) {
+    compute.watch([&handover] { return handover.communicating(); });
+  });
+  end.consensus_distance.reset();  // of what stands for parameters it says nothing
+  compare_digests(end.digest, request, endpoint.control());
+  return {end, compute.processor_time()};
 }
 
 }  // namespace hbench

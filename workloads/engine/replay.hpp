@@ -64,11 +64,16 @@ class Replay final : public Compute {
     std::span<const float> buffer;
     float times = 1;
     const char* what = "sum";
+    int step = 0;  ///< whose pattern it is
   };
   Expected sums() const;
   Expected parameters() const;
   Expected deltas() const;
+  /// The means with neighbours that this step's update began with.
+  Expected means() const;
   float mean_times() const;  ///< of a mean over all workers
+  /// What a rank leaves in the place of parameters, by its pattern: means of few ranks are exact, too.
+  float parameter_times(Rank rank) const;
   /// Whether an exchange of this step leaves all parameters the same on all ranks.
   bool exchanges_parameters() const;
   bool averages_parameters() const;

@@ -6,6 +6,7 @@
 
 #include "collectives/transport/wait.hpp"
 #include "workloads/engine/communicator.hpp"
+#include "workloads/engine/consensus.hpp"
 #include "workloads/engine/loss_scale.hpp"
 #include "workloads/engine/phase.hpp"
 #include "workloads/engine/step_trace.hpp"
@@ -88,6 +89,7 @@ std::span<float> memory_for(Endpoint& endpoint, const GradientLayout& layout) {
 ModelMemory model_memory(Endpoint& endpoint, const GradientLayout& layout, const StepPlan& plan) {
   ModelMemory memory{.gradients = memory_for(endpoint, layout), .parameters = {}};
   if (carries_parameters(plan)) memory.parameters = memory_for(endpoint, layout);
+  if (takes_means_with_some(plan)) memory.means = memory_for(endpoint, layout);
   synchronize(endpoint.device());
   return memory;
 }
@@ -97,14 +99,15 @@ class PlanWalk {
  public:
   /// Everything given outlives it.
   PlanWalk(const StepPlan& plan, Compute& compute, const TrainingRequest& request, Endpoint& endpoint,
-           Handover& handover, StepTrace& trace, int tensors)
+           Handover& handover, StepTrace& trace, int tensors, const ModelMemory& memory)
       : plan_(plan),
         compute_(compute),
         request_(request),
         endpoint_(endpoint),
         handover_(handover),
         trace_(trace),
-        tensors_(tensors) {}
+        tensors_(tensors),
+        memory_(memory) {}
 
   /// Does iteration `step` of the job. Returns whether ranks have exchanged anything in it.
   bool iterate(int step, Clock::time_point begin, bool traced) {
@@ -160,6 +163,8 @@ class PlanWalk {
   }
 
   void apply_gradients(int task) {
+    if (!memory_.means.empty())
+      compute_.device().copy(std::as_bytes(memory_.means), std::as_writable_bytes(memory_.parameters));
     const int workers = applies_sums(plan_, task, step_) ? request_.world.workers : 1;
     apply(compute_, request_.rate(), workers * request_.micro_batches, scale_,
           plan_.task(task).own_part ? &own_ : nullptr);
@@ -208,6 +213,7 @@ class PlanWalk {
   Handover& handover_;
   StepTrace& trace_;
   int tensors_;
+  ModelMemory memory_;
   LossScale scale_ = loss_scale_of(request_);
   int step_ = 0;                ///< of the job
   std::vector<int> announced_;  ///< tasks of this iteration that others wait for
@@ -253,24 +259,28 @@ void train_alone(Compute& compute, const TrainingRequest& request, const OnStep&
   }
 }
 
-void train_together(Compute& compute, const TrainingRequest& request, Endpoint& endpoint, const OnStep& on_step,
-                    const std::function<void(const Handover&)>& begin_job) {
-  const StepPlan plan = request.strategy.method.plan(request.strategy.overlap);
-  if (reduces_nothing(request, plan)) return train_alone(compute, request, on_step);
-  const Rank rank = endpoint.transport().rank();
-  const GradientLayout own = compute.record_layout();
-  const GradientLayout layout = share_layout(&own, endpoint.control(), setup_timeout(request));
-  const ModelMemory memory = model_memory(endpoint, layout, plan);
-  compute.lay_out(layout, memory);
-  if (plan.outer) compute.begin_outer(*plan.outer);
-  if (request.strategy.on_gpu) compute.warm_up();
-  Communicator communicator(request, endpoint, layout, plan, memory);
+namespace {
+
+/// What a worker's threads share.
+struct Job {
+  const TrainingRequest& request;
+  Endpoint& endpoint;
+  const StepPlan& plan;
+  const GradientLayout& layout;
+  const ModelMemory& memory;
+};
+
+/// All steps of the job, until no thread communicates any more. Returns `Communicator::unseen`.
+std::map<int, std::int64_t> take_steps(Compute& compute, const Job& job, const OnStep& on_step,
+                                       const std::function<void(const Handover&)>& begin_job) {
+  const StepPlan& plan = job.plan;
+  Communicator communicator(job.request, job.endpoint, job.layout, plan, job.memory);
   Handover handover(communicator.doorbell());
   if (begin_job) begin_job(handover);
   const CommunicationThread thread(communicator, handover);
-  StepTrace trace(rank, Lane::compute, compute.device());
-  PlanWalk walk(plan, compute, request, endpoint, handover, trace, layout.tensors());
-  Phase phase = next_phase(request, {.start = plan.start()});
+  StepTrace trace(job.endpoint.transport().rank(), Lane::compute, compute.device());
+  PlanWalk walk(plan, compute, job.request, job.endpoint, handover, trace, job.layout.tensors(), job.memory);
+  Phase phase = next_phase(job.request, {.start = plan.start()});
   auto begin = Clock::now();
   for (int cycle = 0; phase != Phase::stop; ++cycle) {
     const bool traced = phase == Phase::traced;
@@ -286,14 +296,39 @@ void train_together(Compute& compute, const TrainingRequest& request, Endpoint& 
     }
     std::vector<Span> spans;
     if (traced) spans = end_trace(trace, cycle_begin, begin, exchanges);
-    on_step({.iteration = cycle,
-             .warmup = phase == Phase::warmup,
-             .step = between(cycle_begin, begin) / plan.cycle(),
-             .exposed = walk.take_exposed() / plan.cycle(),
-             .loss = walk.loss(),
-             .spans = spans});
+    const Seconds exposed = walk.take_exposed() / plan.cycle();
+    if (phase != Phase::untimed)
+      on_step({.iteration = cycle,
+               .warmup = phase == Phase::warmup,
+               .step = between(cycle_begin, begin) / plan.cycle(),
+               .exposed = exposed,
+               .loss = walk.loss(),
+               .spans = spans});
     phase = walk.next();
   }
+  return communicator.unseen();
+}
+
+}  // namespace
+
+TrainingEnd train_together(Compute& compute, const TrainingRequest& request, Endpoint& endpoint, const OnStep& on_step,
+                           const std::function<void(const Handover&)>& begin_job) {
+  const StepPlan plan = request.strategy.method.plan(request.strategy.overlap);
+  if (reduces_nothing(request, plan)) {
+    train_alone(compute, request, on_step);
+    return {.digest = compute.digest()};
+  }
+  const GradientLayout own = compute.record_layout();
+  const GradientLayout layout = share_layout(&own, endpoint.control(), setup_timeout(request));
+  const ModelMemory memory = model_memory(endpoint, layout, plan);
+  compute.lay_out(layout, memory);
+  if (plan.outer) compute.begin_outer(*plan.outer);
+  if (request.strategy.on_gpu) compute.warm_up();
+  TrainingEnd end;
+  end.unseen = take_steps(compute, {request, endpoint, plan, layout, memory}, on_step, begin_job);
+  if (takes_means_with_some(plan)) end.consensus_distance = take_common_mean(request, endpoint, memory);
+  end.digest = compute.digest();
+  return end;
 }
 
 void serve(const TrainingRequest& request, Endpoint& endpoint) {

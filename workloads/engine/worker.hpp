@@ -18,9 +18,9 @@ void train_alone(Compute& compute, const TrainingRequest& request, const OnStep&
 /// Trains `compute` together with the other ranks. Where there are none and gradients travel as they are, a sum is the
 /// gradient itself, and where no outer update follows: `endpoint` is not used, and no communication thread is started.
 /// `begin_job`, where it is given, is called with what `compute` meets its communication thread by, which lives until
-/// the end.
-void train_together(Compute& compute, const TrainingRequest& request, Endpoint& endpoint, const OnStep& on_step,
-                    const std::function<void(const Handover&)>& begin_job = {});
+/// the steps have ended.
+TrainingEnd train_together(Compute& compute, const TrainingRequest& request, Endpoint& endpoint, const OnStep& on_step,
+                           const std::function<void(const Handover&)>& begin_job = {});
 /// Reduces for the others, as a dedicated server.
 void serve(const TrainingRequest& request, Endpoint& endpoint);
 

@@ -49,8 +49,13 @@ bool applies_sums(const StepPlan& plan, int apply, int iteration) {
 }
 
 bool carries_parameters(const StepPlan& plan) {
-  return std::ranges::any_of(plan.tasks,
-                             [](const Task& task) { return !task.computes() && task.carried == Carried::parameters; });
+  return std::ranges::any_of(plan.tasks, [](const Task& task) {
+    return !task.computes() && (task.carried == Carried::parameters || task.among == Among::servers);
+  });
+}
+
+bool takes_means_with_some(const StepPlan& plan) {
+  return exchanges_among(plan, Among::neighbours) || exchanges_among(plan, Among::partner);
 }
 
 bool exchanges_in(const StepPlan& plan, int iteration) {

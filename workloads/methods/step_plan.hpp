@@ -129,8 +129,11 @@ int scatter_of(const StepPlan& plan, int all_gather);
 /// Whether a collective has added up gradients in an iteration before `apply` takes them.
 bool applies_sums(const StepPlan& plan, int apply, int iteration);
 
-/// Whether a collective carries parameters, which then lie in one buffer.
+/// Whether parameters travel, which then lie in one buffer.
 bool carries_parameters(const StepPlan& plan);
+
+/// Whether ranks take means of parameters with some others, which lie aside.
+bool takes_means_with_some(const StepPlan& plan);
 
 /// Whether ranks exchange anything in an iteration.
 bool exchanges_in(const StepPlan& plan, int iteration);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <random>
 
+#include "workloads/methods/partner.hpp"
+
 namespace hbench {
 namespace {
 
@@ -170,12 +172,9 @@ void FreeRun::send_to_servers(Rank rank, const LaunchedBucket& leaving, double s
 
 /// A rank that is drawn among all others.
 void FreeRun::send_to_partner(Rank rank, const LaunchedBucket& leaving, double start) {
-  std::mt19937_64 draw(kSeed + static_cast<std::uint64_t>(rank) * 1'000'003 +
-                       static_cast<std::uint64_t>(walker(rank).iteration));
-  const int step = std::uniform_int_distribution<int>(1, world_.workers - 1)(draw);
+  const Rank partner = partner_of(rank, walker(rank).iteration, world_.workers);
   const int index = open(rank, leaving, 1);
-  send(index, {.src = rank, .dst = (rank + step) % world_.workers, .first_chunk = 0, .kind = TransferKind::reduce},
-       leaving.elements, start);
+  send(index, {.src = rank, .dst = partner, .first_chunk = 0, .kind = TransferKind::reduce}, leaving.elements, start);
 }
 
 void FreeRun::send_to_neighbours(Rank rank, const LaunchedBucket& leaving, double start) {

@@ -27,8 +27,8 @@ double replayed_deviation(Rank worker, int workers, int step);
 
 /// What a rank's replay has come to.
 struct ReplayEnd {
-  std::uint64_t digest = 0;  ///< equal on all workers; 0 on servers
-  Seconds processor_time;    ///< that the replay itself took, in all steps
+  TrainingEnd training;
+  Seconds processor_time;  ///< that the replay itself took, in all steps
 };
 
 /// Trains as `train` does, with replayed compute. `request.model`, `batch` and `image_size` are not looked at. Times of

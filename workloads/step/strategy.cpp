@@ -154,13 +154,42 @@ std::string refuse_groups(const MethodChoice& method, int gpus_per_node) {
   return fmt::format("{} needs groups that divide a node of {} GPUs, or are whole nodes", method.text(), gpus_per_node);
 }
 
+namespace {
+
+/// Why the engine has no servers that apply gradients as they come.
+std::string refuse_async_servers(const TrainingStrategy& strategy) {
+  const std::string method = strategy.method.text();
+  if (!strategy.compressor.verbatim())
+    return fmt::format("servers of {} take gradients as they are, and {} compresses them: it is simulated only", method,
+                       strategy.compressor.text());
+  if (strategy.precision == Precision::fp16)
+    return fmt::format("fp16 leaves out steps whose gradients are not finite, and servers of {} do not; take bf16",
+                       method);
+  return {};
+}
+
+/// Why the engine cannot let each rank walk the plan for itself.
+std::string refuse_free_engine(const TrainingStrategy& strategy) {
+  const StepPlan plan = strategy.method.plan(strategy.overlap);
+  const std::string method = strategy.method.text();
+  if (strategy.on_gpu) return fmt::format("{} is measured on processors, and on GPUs simulated only", method);
+  const bool whole_tensors = !exchanges_among(plan, Among::neighbours);
+  if (whole_tensors && strategy.fusion.fusion->name == "byteps")
+    return fmt::format(
+        "ranks of {} exchange whole tensors, or their parts on servers, and byteps cuts them otherwise; "
+        "take none",
+        method);
+  return exchanges_among(plan, Among::servers) ? refuse_async_servers(strategy) : "";
+}
+
+}  // namespace
+
 std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
   if (!strategy.method.division.none())
     return fmt::format("{} divides the model among ranks, which hbench's engine does not: it is simulated only",
                        strategy.method.text());
   if (!strategy.method.in_lockstep())
-    return fmt::format("{} has no iterations that all ranks end together, as hbench's engine has: it is simulated only",
-                       strategy.method.text());
+    if (std::string why = refuse_free_engine(strategy); !why.empty()) return why;
   if (strategy.method.goes_by_units())
     return fmt::format(
         "{} gathers parameters before each block of layers, where LibTorch's modules have no hooks: it "

@@ -2,6 +2,8 @@
 
 /// What a training job is asked for, and what it reports of each step: for those who ask and for the engine.
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -66,6 +68,17 @@ struct StepReport {
   double loss = 0;
   /// Of a traced step, which is no timed one; else empty. Valid during the call.
   std::span<const Span> spans = {};
+};
+
+/// What a rank's training has come to, beside its steps.
+struct TrainingEnd {
+  std::uint64_t digest = 0;  ///< of the final parameters, equal on all workers; 0 on servers
+  /// Where ranks average with some others, on rank 0: the root mean square of the distance of a parameter from the mean
+  /// of all workers', which they end with.
+  std::optional<double> consensus_distance = {};
+  /// Where servers apply gradients as they come, on rank 0: how often they applied one that was computed without so
+  /// many others. Of all pieces of the model alike.
+  std::map<int, std::int64_t> unseen = {};
 };
 
 }  // namespace hbench

@@ -1,0 +1,141 @@
+// Servers that apply gradients as they come: what they have added up, and who waits for whom.
+
+#include "workloads/engine/async_servers.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <numeric>
+
+#include "tests/workloads/counting_compute.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TrainingRequest counting_request(const char* method, World world, const char* placement = "greedy",
+                                 const char* fusion = "none") {
+  TrainingRequest request = make_request(world, "ps", placement, fusion);
+  request.strategy.method = parse_method(method);
+  request.learning_rate = -world.workers;
+  request.strategy.server_mode = world.colocated ? ServerMode::colocated : ServerMode::dedicated;
+  return request;
+}
+
+TEST(AsyncServers, ApplyWhatEachWorkerPushesOnce) {
+  const World worlds[] = {{.workers = 1, .servers = 1},
+                          {.workers = 3, .servers = 1},
+                          {.workers = 3, .servers = 2},
+                          {.workers = 2, .servers = 2, .colocated = true},
+                          {.workers = 4, .servers = 3, .colocated = true}};
+  for (const char* method : {"async-ps", "ssp:0", "ssp:2"})
+    for (const World& world : worlds)
+      for (const char* placement : {"greedy", "round-robin", "sliced"})
+        for (const char* fusion : {"none", "ddp", "horovod:64MiB:1ms"})
+          for (const bool overlap : {true, false}) {
+            SCOPED_TRACE(fmt::format("{} {}+{} {} {}", method, world.workers, world.servers, placement, fusion));
+            TrainingRequest request = counting_request(method, world, placement, fusion);
+            request.strategy.overlap = overlap;
+            const Trained all = train_counting(request);
+            EXPECT_THAT(all.failures, Each(IsEmpty()));
+            float expected = 0;
+            for (std::size_t worker = 0; worker < all.iterations.size(); ++worker) {
+              EXPECT_EQ(all.steps[worker].size(), static_cast<std::size_t>(kSteps));
+              expected += static_cast<float>(all.iterations[worker]) * static_cast<float>(worker + 1);
+            }
+            for (const auto& parameters : all.parameters) {
+              ASSERT_EQ(parameters.size(), static_cast<std::size_t>(test_layout().total()));
+              EXPECT_THAT(parameters, Each(expected));
+            }
+          }
+}
+
+std::int64_t applied(const std::map<int, std::int64_t>& unseen) {
+  return std::accumulate(unseen.begin(), unseen.end(), std::int64_t{0},
+                         [](std::int64_t sum, const auto& each) { return sum + each.second; });
+}
+
+TEST(AsyncServers, CountEveryGradientWithTheOthersThatItHadNotSeen) {
+  for (const World& world : {World{.workers = 3, .servers = 2}, World{.workers = 3, .servers = 2, .colocated = true}}) {
+    const Trained all = train_counting(counting_request("async-ps", world));
+    const int iterations = std::accumulate(all.iterations.begin(), all.iterations.end(), 0);
+    EXPECT_EQ(applied(all.unseen), iterations * test_layout().tensors());
+  }
+}
+
+TEST(AsyncServers, OfNoStalenessKeepWorkersTogether) {
+  const Trained all = train_counting(counting_request("ssp:0", {.workers = 4, .servers = 1}));
+  EXPECT_THAT(all.failures, Each(IsEmpty()));
+  EXPECT_EQ(all.unseen.rbegin()->first, 3) << "of the same iteration at most";
+}
+
+constexpr int kWorkers = 4, kSlower = 4;
+constexpr Seconds kPass{0.02};  // outlasts what threads of a busy machine wait for a core
+
+Trained train_with_a_slow_worker(const char* method) {
+  TrainingRequest request = counting_request(method, {.workers = kWorkers, .servers = 1});
+  request.steps = 8;
+  const Trained all = train_counting(request, [](Rank rank) { return rank == 1 ? kSlower * kPass : kPass; });
+  EXPECT_THAT(all.failures, Each(IsEmpty()));
+  return all;
+}
+
+TEST(AsyncServers, LetASlowWorkerHoldUpNobody) {
+  EXPECT_NEAR(share_done(train_with_a_slow_worker("async-ps")), (kWorkers - 1 + 1.0 / kSlower) / kWorkers, 0.1);
+}
+
+TEST(AsyncServers, LetASlowWorkerHoldUpAllWhereStalenessIsBounded) {
+  const Trained all = train_with_a_slow_worker("ssp:0");
+  for (const StepReport& step : all.steps[0]) EXPECT_TRUE(step.warmup || step.step >= 0.9 * kSlower * kPass);
+  EXPECT_LE(std::ranges::max(all.iterations) - std::ranges::min(all.iterations), 2);
+}
+
+// Its iterations are the least that any worker does: others go on untimed until it has done its own.
+TEST(AsyncServers, LetEveryWorkerDoAllTimedStepsBesideAllOthers) {
+  const Trained all = train_counting(counting_request("async-ps", {.workers = 3, .servers = 1}),
+                                     [](Rank rank) { return Seconds(rank == 2 ? 0.02 : 0.002); });
+  EXPECT_THAT(all.failures, Each(IsEmpty()));
+  for (const auto& steps : all.steps) EXPECT_EQ(steps.size(), static_cast<std::size_t>(kSteps));
+  EXPECT_GT(all.iterations[0], all.iterations[2]);
+}
+
+TEST(AsyncServers, NameAWorkerThatStopsAnswering) {
+  for (const char* method : {"async-ps", "ssp:1"}) {
+    SCOPED_TRACE(method);
+    TrainingRequest request = counting_request(method, {.workers = 3, .servers = 1});
+    request.steps = 100000;
+    request.timeout = Seconds(0.5);
+    const Trained all = train_counting(
+        request, [](Rank) { return Seconds(1e-3); },
+        [](Rank rank, const StepReport& step) {
+          if (rank == 1 && step.iteration == 2) throw Error(ExitCode::internal, "struck");
+        });
+    EXPECT_EQ(all.failures[1], "struck");
+    EXPECT_THAT(all.failures, Each(::testing::Not(IsEmpty()))) << "all end";
+    EXPECT_THAT(all.failures, ::testing::Contains(HasSubstr("waited 500 ms for rank 1")));
+  }
+}
+
+TEST(AsyncServers, AreNamedWhenTheyDoNotAnswer) {
+  TrainingRequest request = counting_request("async-ps", {.workers = 2, .servers = 1});
+  request.timeout = Seconds(0.5);
+  const auto failures = on_all_ranks(3, [&](Endpoint& endpoint) {
+    const Rank rank = endpoint.transport().rank();
+    if (rank == 2) {
+      const GradientLayout layout = share_layout(nullptr, endpoint.control(), request.timeout);
+      std::vector<float> memory(static_cast<std::size_t>(layout.total()));
+      const StepPlan plan = request.strategy.method.plan(true);
+      AsyncServers(request, endpoint, layout, plan, {.gradients = memory, .parameters = memory});
+      throw Error(ExitCode::internal, "struck");
+    }
+    CountingCompute compute(rank, Seconds(1e-3));
+    train_together(compute, request, endpoint, [](const StepReport&) {});
+  });
+  for (const int worker : {0, 1}) EXPECT_THAT(failures[static_cast<std::size_t>(worker)], HasSubstr("for rank 2"));
+}
+
+}  // namespace
+}  // namespace hbench

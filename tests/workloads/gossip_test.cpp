@@ -1,0 +1,82 @@
+// Ranks that average with one other, drawn anew in each iteration.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "tests/workloads/counting_compute.hpp"
+#include "workloads/methods/partner.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::Each;
+using ::testing::FloatNear;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TrainingRequest gossip_request(int workers, const char* fusion = "none") {
+  TrainingRequest request = make_request({.workers = workers}, "ring", "", fusion);
+  request.strategy.method = parse_method("gossip");
+  return request;
+}
+
+// Nothing is applied: all that happens to parameters is mixing, and then the common mean.
+TEST(Gossip, LeavesTheMeanOfAllRanksAsItWasWhoeverAsksWhom) {
+  for (const int workers : {2, 3, 5})
+    for (const char* fusion : {"none", "ddp", "horovod:64MiB:1ms"}) {
+      SCOPED_TRACE(fmt::format("{} {}", workers, fusion));
+      TrainingRequest request = gossip_request(workers, fusion);
+      request.steps = 20;
+      const Trained all = train_counting(request, [](Rank rank) { return Seconds(2e-4 * (1 + rank)); });
+      EXPECT_THAT(all.failures, Each(IsEmpty()));
+      float mean = 0;
+      for (Rank rank = 0; rank < workers; ++rank) mean += CountingCompute::first_of(rank) / static_cast<float>(workers);
+      for (const auto& parameters : all.parameters) EXPECT_THAT(parameters, Each(FloatNear(mean, 1e-5F)));
+    }
+}
+
+TEST(Gossip, BringsRanksTogether) {
+  const auto distance_after = [](int steps) {
+    TrainingRequest request = gossip_request(4);
+    request.steps = steps;
+    return train_counting(request).consensus_distance.value();
+  };
+  EXPECT_LT(distance_after(40), 0.01 * distance_after(1));
+}
+
+TEST(Gossip, LetsASlowWorkerHoldUpNobody) {
+  constexpr int kWorkers = 4, kSlower = 4;
+  const Seconds pass(0.02);
+  TrainingRequest request = gossip_request(kWorkers);
+  request.steps = 8;
+  const Trained all = train_counting(request, [&](Rank rank) { return rank == 1 ? kSlower * pass : pass; });
+  EXPECT_THAT(all.failures, Each(IsEmpty()));
+  EXPECT_NEAR(share_done(all), (kWorkers - 1 + 1.0 / kSlower) / kWorkers, 0.15);
+}
+
+TEST(Gossip, NamesAPartnerThatStopsAnswering) {
+  TrainingRequest request = gossip_request(3);
+  request.steps = 100000;
+  request.timeout = Seconds(0.5);
+  const Trained all = train_counting(
+      request, [](Rank) { return Seconds(1e-3); },
+      [](Rank rank, const StepReport& step) {
+        if (rank == 1 && step.iteration == 2) throw Error(ExitCode::internal, "struck");
+      });
+  EXPECT_EQ(all.failures[1], "struck");
+  for (const std::size_t rank : {0U, 2U}) EXPECT_THAT(all.failures[rank], HasSubstr("rank 1"));
+}
+
+TEST(Partner, IsDrawnAmongAllOthersAndTheSameEachTime) {
+  std::set<Rank> drawn;
+  for (int iteration = 0; iteration < 100; ++iteration) {
+    drawn.insert(partner_of(2, iteration, 5));
+    EXPECT_EQ(partner_of(2, iteration, 5), partner_of(2, iteration, 5));
+  }
+  EXPECT_THAT(drawn, testing::ElementsAre(0, 1, 3, 4));
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,58 @@
+#include "workloads/engine/consensus.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "collectives/exchange/exchange.hpp"
+#include "collectives/transport/wait.hpp"
+#include "workloads/engine/mail.hpp"
+#include "workloads/engine/messages.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr std::string_view kTakingMean = "taking the mean of all workers' parameters";
+
+double square_distance(std::span<const float> a, std::span<const float> b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double distance = static_cast<double>(a[i]) - b[i];
+    sum += distance * distance;
+  }
+  return sum;
+}
+
+/// On rank 0 the sum over all workers.
+std::optional<double> sum_on_first(double own, const TrainingRequest& request, Transport& transport) {
+  if (transport.rank() != 0) {
+    Outbox outbox(transport);
+    outbox.send(0, kConsensusTag, own);
+    flush(outbox, request.timeout, kTakingMean);
+    return std::nullopt;
+  }
+  for (Rank rank = 1; rank < request.world.workers; ++rank) {
+    double other = 0;
+    receive_now(transport, rank, kConsensusTag, as_message(other), request.timeout, kTakingMean);
+    own += other;
+  }
+  return own;
+}
+
+}  // namespace
+
+std::optional<double> take_common_mean(const TrainingRequest& request, Endpoint& endpoint, const ModelMemory& memory) {
+  std::ranges::copy(memory.parameters, memory.means.begin());
+  Operand operand = Operand::of(memory.parameters);
+  operand.op = ReduceOp::average;
+  const auto bytes = static_cast<std::int64_t>(memory.parameters.size_bytes());
+  const auto mean = prepare_exchange(endpoint, {.world = request.world,
+                                                .algorithm = request.strategy.algorithm.at(bytes),
+                                                .compressor = parse_compressor("none"),
+                                                .operand = operand});
+  wait_for(*mean, request.timeout, kTakingMean);
+  const auto all = sum_on_first(square_distance(memory.parameters, memory.means), request, endpoint.control());
+  if (!all) return std::nullopt;
+  return std::sqrt(*all / (static_cast<double>(memory.parameters.size()) * request.world.workers));
+}
+
+}  // namespace hbench

@@ -1,0 +1,200 @@
+#include "workloads/engine/gossip.hpp"
+
+#include <algorithm>
+#include <ranges>
+
+#include "collectives/transport/wait.hpp"
+#include "workloads/methods/partner.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr std::string_view kLastPartners = "waiting for the last partners";
+
+/// One tensor of a rank that asks.
+struct Asked {
+  std::span<const float> own;
+  std::span<float> mean;
+  int ask_tag = 0, answer_tag = 0;
+};
+
+/// The side of the rank that asks.
+class Asking final : public Operation {
+ public:
+  Asking(Transport& transport, Rank partner, std::vector<Asked> tensors)
+      : transport_(transport), partner_(partner), tensors_(std::move(tensors)), landings_(tensors_.size()) {}
+  ~Asking() override {
+    for (const Transport::Request request : posted_ | std::views::reverse) transport_.cancel(request);
+  }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+
+  bool progress() override {
+    if (!std::exchange(begun_, true)) post();
+    std::erase_if(posted_, [&](Transport::Request request) { return transport_.test(request); });
+    if (!posted_.empty()) return false;
+    for (std::size_t i = 0; i < landings_.size(); ++i)
+      for (std::size_t at = 0; at < landings_[i].size(); ++at)
+        tensors_[i].mean[at] += (landings_[i][at] - tensors_[i].own[at]) / 2;
+    landings_.clear();
+    return true;
+  }
+  std::string waiting_for() const override { return text_of_ranks(waiting_ranks()); }
+  std::vector<Rank> waiting_ranks() const override {
+    return posted_.empty() ? std::vector<Rank>() : std::vector{partner_};
+  }
+
+ private:
+  void post() {
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      const Asked& each = tensors_[i];
+      landings_[i].resize(each.own.size());
+      posted_.push_back(transport_.receive(partner_, each.answer_tag, std::as_writable_bytes(std::span(landings_[i]))));
+      posted_.push_back(transport_.send(partner_, each.ask_tag, std::as_bytes(each.own)));
+    }
+  }
+
+  Transport& transport_;
+  Rank partner_;
+  std::vector<Asked> tensors_;
+  std::vector<std::vector<float>> landings_;  ///< by tensor
+  std::vector<Transport::Request> posted_;    ///< that are not complete
+  bool begun_ = false;
+};
+
+/// Ends once no other rank needs this one.
+class LastPartners final : public Operation {
+ public:
+  explicit LastPartners(Gossip& gossip) : gossip_(gossip) {}
+  bool progress() override {
+    gossip_.progress();
+    return gossip_.done();
+  }
+  std::string waiting_for() const override { return "ranks that train"; }
+  std::vector<Rank> waiting_ranks() const override { return {}; }
+
+ private:
+  Gossip& gossip_;
+};
+
+}  // namespace
+
+Gossip::Gossip(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
+               const ModelMemory& memory)
+    : request_(request), endpoint_(endpoint), memory_(memory), offsets_(layout.offsets()) {
+  const auto tensors = static_cast<std::size_t>(layout.tensors());
+  for (std::size_t i = 0; i < tensors; ++i) {
+    ask_tags_.push_back(endpoint.reserve_tag());
+    answer_tags_.push_back(endpoint.reserve_tag());
+  }
+  for (Rank rank = 0; rank < request.world.workers; ++rank) {
+    others_.push_back(rank == endpoint.transport().rank() ? nullptr
+                                                          : std::make_unique<Other>(endpoint.control(), rank));
+    if (others_.back() == nullptr) continue;
+    others_.back()->leaving.expect();
+    others_.back()->links.resize(tensors);
+    for (std::size_t i = 0; i < tensors; ++i) {
+      others_.back()->links[i].buffer.resize(tensor(memory_.parameters, i).size());
+      expect(rank, i);
+    }
+  }
+}
+
+Gossip::~Gossip() {
+  for (const auto& other : others_ | std::views::reverse) {
+    if (other == nullptr) continue;
+    for (const Link& each : other->links | std::views::reverse)
+      if (each.stage != Link::Stage::idle) endpoint_.transport().cancel(each.request);
+  }
+}
+
+void Gossip::begin_step() {
+  ++iteration_;
+  std::ranges::copy(memory_.parameters, memory_.means.begin());
+}
+
+std::unique_ptr<Operation> Gossip::exchange(const Bucket& bucket) {
+  std::vector<Asked> tensors;
+  for (const int index : bucket.tensors) {
+    const auto i = static_cast<std::size_t>(index);
+    tensors.push_back({.own = tensor(memory_.parameters, i),
+                       .mean = tensor(memory_.means, i),
+                       .ask_tag = ask_tags_[i],
+                       .answer_tag = answer_tags_[i]});
+  }
+  const Rank partner = partner_of(endpoint_.transport().rank(), iteration_, request_.world.workers);
+  return std::make_unique<Asking>(endpoint_.transport(), partner, std::move(tensors));
+}
+
+void Gossip::expect(Rank from, std::size_t index) {
+  Link& link = others_[static_cast<std::size_t>(from)]->links[index];
+  link.request = endpoint_.transport().receive(from, ask_tags_[index], std::as_writable_bytes(std::span(link.buffer)));
+  link.stage = Link::Stage::receives;
+}
+
+bool Gossip::progress() {
+  bool moved = false;
+  for (std::size_t rank = 0; rank < others_.size(); ++rank) {
+    if (others_[rank] == nullptr) continue;
+    if (others_[rank]->leaving.poll()) {
+      let_leave(*others_[rank]);
+      moved = true;
+    }
+    for (std::size_t i = 0; i < ask_tags_.size(); ++i) moved = progress(static_cast<Rank>(rank), i) || moved;
+  }
+  return moved;
+}
+
+/// Messages of this tensor have come, or left. What is expected anew may be there already: nobody rings for it again.
+bool Gossip::progress(Rank from, std::size_t index) {
+  Other& other = *others_[static_cast<std::size_t>(from)];
+  Link& link = other.links[index];
+  bool moved = false;
+  while (link.stage != Link::Stage::idle && endpoint_.transport().test(link.request)) {
+    moved = true;
+    const bool came = std::exchange(link.stage, Link::Stage::idle) == Link::Stage::receives;
+    if (came)
+      answer(from, index);
+    else if (!other.left)
+      expect(from, index);
+  }
+  return moved;
+}
+
+void Gossip::answer(Rank to, std::size_t index) {
+  Link& link = others_[static_cast<std::size_t>(to)]->links[index];
+  const std::span<float> mean = tensor(memory_.means, index);
+  for (std::size_t at = 0; at < mean.size(); ++at) {
+    const float asked = std::exchange(link.buffer[at], mean[at]);
+    mean[at] += (asked - mean[at]) / 2;
+  }
+  link.request = endpoint_.transport().send(to, answer_tags_[index], std::as_bytes(std::span(link.buffer)));
+  link.stage = Link::Stage::sends;
+}
+
+void Gossip::let_leave(Other& other) {
+  other.left = true;
+  for (Link& link : other.links | std::views::reverse) {
+    if (link.stage != Link::Stage::receives) continue;
+    endpoint_.transport().cancel(link.request);
+    link.stage = Link::Stage::idle;
+  }
+}
+
+bool Gossip::done() const {
+  return std::ranges::all_of(others_, [](const auto& other) {
+    const auto idle = [](const Link& link) { return link.stage == Link::Stage::idle; };
+    return other == nullptr || (other->left && std::ranges::all_of(other->links, idle));
+  });
+}
+
+void Gossip::leave(int iterations) {
+  Outbox outbox(endpoint_.control());
+  for (Rank rank = 0; rank < request_.world.workers; ++rank)
+    if (rank != endpoint_.transport().rank()) outbox.send(rank, kLeavingTag, static_cast<std::int32_t>(iterations));
+  LastPartners last(*this);
+  wait_for(last, request_.timeout, kLastPartners);
+  flush(outbox, request_.timeout, kLastPartners);
+}
+
+}  // namespace hbench

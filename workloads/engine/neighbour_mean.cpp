@@ -1,0 +1,116 @@
+#include "workloads/engine/neighbour_mean.hpp"
+
+#include <algorithm>
+#include <ranges>
+
+namespace hbench {
+namespace {
+
+class NeighbourMean final : public Operation {
+ public:
+  NeighbourMean(Endpoint& endpoint, int workers, MeanRuns runs)
+      : transport_(endpoint.transport()),
+        device_(endpoint.device()),
+        tag_(endpoint.reserve_tag()),
+        neighbours_(neighbours_of(transport_.rank(), workers)),
+        runs_(std::move(runs)) {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < neighbours_.size(); ++i)
+      for (const auto& run : runs_.own) {
+        landings_.push_back(runs_.landing.subspan(at, run.size_bytes()));
+        at += run.size_bytes();
+      }
+  }
+  // Newest first, as `Transport::cancel` asks for.
+  ~NeighbourMean() override {
+    for (const Posted& each : posted_ | std::views::reverse) transport_.cancel(each.request);
+  }
+  NeighbourMean(const NeighbourMean&) = delete;
+  NeighbourMean& operator=(const NeighbourMean&) = delete;
+
+  bool progress() override {
+    if (!begun_) post();
+    std::erase_if(posted_, [&](const Posted& each) { return transport_.test(each.request); });
+    if (!posted_.empty()) return false;
+    if (!std::exchange(complete_, true)) take_means();
+    return true;
+  }
+
+  std::string waiting_for() const override { return complete_ ? "" : text_of_ranks(waiting_ranks()); }
+  std::vector<Rank> waiting_ranks() const override {
+    std::vector<Rank> ranks;
+    for (const bool sends : {false, true})
+      for (const Posted& each : posted_)
+        if (each.sends == sends && std::ranges::find(ranks, each.peer) == ranks.end()) ranks.push_back(each.peer);
+    return ranks;
+  }
+
+ private:
+  struct Posted {
+    Transport::Request request;
+    Rank peer;
+    bool sends;
+  };
+
+  void post() {
+    begun_ = true;
+    const std::size_t runs = runs_.own.size();
+    for (std::size_t i = 0; i < landings_.size(); ++i) {
+      const Rank from = neighbours_[i / runs];
+      posted_.push_back({transport_.receive(from, tag_, landings_[i]), from, false});
+    }
+    for (const Rank to : neighbours_)
+      for (const auto& run : runs_.own) posted_.push_back({transport_.send(to, tag_, std::as_bytes(run)), to, true});
+  }
+
+  void take_means() {
+    const std::size_t runs = runs_.own.size();
+    for (std::size_t run = 0; run < runs; ++run) {
+      const std::span<std::byte> mean = std::as_writable_bytes(runs_.means[run]);
+      device_.copy(std::as_bytes(runs_.own[run]), mean);
+      for (std::size_t i = run; i < landings_.size(); i += runs)
+        device_.accumulate(DataType::float32, ReduceOp::sum, landings_[i], mean);
+      device_.finish(DataType::float32, ReduceOp::average, static_cast<int>(neighbours_.size()) + 1, mean);
+    }
+  }
+
+  Transport& transport_;
+  Device& device_;
+  int tag_;
+  std::vector<Rank> neighbours_;
+  MeanRuns runs_;
+  std::vector<std::span<std::byte>> landings_;  ///< of each neighbour, by run
+  std::vector<Posted> posted_;                  ///< that are not complete
+  bool begun_ = false, complete_ = false;
+};
+
+}  // namespace
+
+std::vector<Rank> neighbours_of(Rank rank, int workers) {
+  std::vector<Rank> others{(rank + workers - 1) % workers, (rank + 1) % workers};
+  if (others[0] == others[1]) others.pop_back();
+  if (others[0] == rank) others.clear();
+  return others;
+}
+
+std::unique_ptr<Operation> Neighbours::exchange(const Bucket& bucket) {
+  MeanRuns runs;
+  std::size_t bytes = 0;
+  for (const ElementRange& range : ranges_of(bucket, offsets_)) {
+    const auto first = static_cast<std::size_t>(range.begin), elements = static_cast<std::size_t>(range.size());
+    runs.own.emplace_back(memory_.parameters.subspan(first, elements));
+    runs.means.push_back(memory_.means.subspan(first, elements));
+    bytes += runs.own.back().size_bytes();
+  }
+  bytes *= neighbours_of(endpoint_.transport().rank(), workers_).size();
+  DeviceMemory& landing = landings_[bucket];
+  if (landing == nullptr) landing = endpoint_.device().allocate(bytes);
+  runs.landing = {landing.get(), bytes};
+  return make_neighbour_mean(endpoint_, workers_, std::move(runs));
+}
+
+std::unique_ptr<Operation> make_neighbour_mean(Endpoint& endpoint, int workers, MeanRuns runs) {
+  return std::make_unique<NeighbourMean>(endpoint, workers, std::move(runs));
+}
+
+}  // namespace hbench
