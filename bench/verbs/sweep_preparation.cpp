@@ -25,8 +25,7 @@ LocalMachine machine_around(const SweepOptions& options) {
   LocalMachine machine = local_machine(options.oversubscribe, allocation_of(options.hosts.named));
   if (const std::string& note = machine.allocation.note; !note.empty()) fmt::print(stderr, "hbench: {}\n", note);
   for (const FrameworkChoice& choice : options.request.frameworks)
-    if (const std::string name(choice.framework->name); !machine.frameworks.contains(name))
-      machine.frameworks[name] = find_framework(*choice.framework);
+    machine.frameworks[choice.text()] = find_framework(choice);
   if (machine.allocation.is_local()) return machine;
   return machine_before_answers(std::move(machine), options.request);
 }

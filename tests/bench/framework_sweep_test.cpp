@@ -70,7 +70,7 @@ echo "{\"hello\":{\"rank\":$rank,\"pid\":$$}}"
 };
 
 TEST_F(FrameworkSweep, MeasuresDdpInTurnWithOwnCasesAndShowsItBesideThem) {
-  if (const FoundFramework found = find_framework(*frameworks().front()); !found.state.available)
+  if (const FoundFramework found = find_framework({frameworks().front()}); !found.state.available)
     GTEST_SKIP() << found.state.in_words();
   const Outcome outcome = sweep({"--framework", "pytorch-ddp,pytorch-ddp:bucket-view"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
@@ -88,7 +88,7 @@ TEST_F(FrameworkSweep, MeasuresDdpInTurnWithOwnCasesAndShowsItBesideThem) {
 }
 
 TEST_F(FrameworkSweep, ShowsHowFarThePresetIsOffWhereItCalibrates) {
-  if (const FoundFramework found = find_framework(*frameworks().front()); !found.state.available)
+  if (const FoundFramework found = find_framework({frameworks().front()}); !found.state.available)
     GTEST_SKIP() << found.state.in_words();
   std::vector<std::string> arguments{"sweep",
                                      "--gpus",
