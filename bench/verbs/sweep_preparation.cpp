@@ -94,6 +94,13 @@ void record_own_models(SweepPreparation& sweep) {
 void plan_again(SweepPreparation& sweep) {
   sweep.plan = make_plan(sweep.options.request, sweep.data, sweep.machine);
   sweep.calibration = plan_calibration(sweep.options.request, sweep.machine, sweep.plan, sweep.options.calibration);
+  if (!sweep.calibration) return;
+  // A timeline that it records is not missing.
+  std::erase_if(sweep.plan.refused, [&](const Refusal& refusal) {
+    return std::ranges::any_of(sweep.calibration->baselines, [&](const Case& baseline) {
+      return refusal.what == fmt::format("{}, {}", baseline.workload, to_string(Evidence::simulated));
+    });
+  });
 }
 
 bool measures_here(const SweepPreparation& sweep) {
