@@ -95,5 +95,21 @@ TEST(TensorflowServers, LeaveNothingBehindWhenOneProcessDies) {
   }
 }
 
+TEST(MeasuredAnswer, IsInTheFirstLine) {
+  for (const char* name : {"horovod", "tensorflow-ring"})
+    if (const FoundFramework found = find_framework(parse_framework(name)); !found.state.available)
+      GTEST_SKIP() << found.state.in_words();
+  const Workplace workplace;
+  const Outcome outcome = workplace.run({"compare", "horovod-tensorflow", "--measured", "--launches", "2", "--wide"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out.substr(0, outcome.out.find('\n')),
+              testing::ContainsRegex("^=> .*[0-9][.][0-9]+ .[0-9].* to [0-9].*times as fast.* on 2 CPU ranks"));
+  for (const std::string& choice : all_choices()) {
+    const bool compared = choice.starts_with("horovod") || choice.starts_with("tensorflow");
+    EXPECT_EQ(outcome.out.find(choice + " ") != std::string::npos, compared) << choice;
+  }
+  EXPECT_THAT(outcome.out, HasSubstr("What this says of GPUs"));
+}
+
 }  // namespace
 }  // namespace hbench

@@ -174,6 +174,14 @@ TEST_F(FrameworkSweep, FailsWhereThePortOfItsRanksIsNone) {
   EXPECT_THAT(outcome.err, HasSubstr("MASTER_PORT=no-port"));
 }
 
+TEST(MeasuredComparison, NamesTheSideOfWhichNothingIsInstalledWithTheLineThatInstallsIt) {
+  const Workplace workplace;
+  const Outcome outcome =
+      workplace.run({"compare", "horovod-tensorflow", "--measured"}, {{"HBENCH_PYTHON", "/nowhere/python3"}});
+  expect_mistake(outcome, 3, "Horovod cannot be measured", "pip install --no-build-isolation horovod");
+  EXPECT_FALSE(std::filesystem::exists(workplace / "hbench.db"));
+}
+
 TEST(FrameworkFlag, WithoutMeasuredEvidenceNamesThePreset) {
   const Workplace workplace;
   expect_mistake(workplace.run({"sweep", "--gpus", "8", "--framework", "pytorch-ddp", "--evidence", "simulated"}), 2,
