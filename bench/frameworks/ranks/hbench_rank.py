@@ -71,6 +71,10 @@ class Steps:
         ahead = self.budget - (time.perf_counter() - self.begin)
         return min(self.most, max(1, self.done - self.warmup + math.ceil(ahead / self.seconds)))
 
+    def left(self):
+        """How many steps follow each other without a question; of the warm-up one."""
+        return max(1, self.warmup + self.timed - self.done) if self.done >= max(self.warmup, 1) else 1
+
     def go_on(self):
         """Whether there is another step."""
         if self.done == 1 < self.warmup and self.agree(int(0 < self.budget < self.last - self.begin)):

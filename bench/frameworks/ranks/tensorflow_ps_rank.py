@@ -57,7 +57,7 @@ def coordinate(order, workers, cluster):
     while steps.go_on():
         # All timed steps are ordered at once, so that no worker waits. A step is what it takes until there is another
         # one for each worker, in the mean: workers end theirs at any time.
-        rounds = steps.timed if steps.done >= max(steps.warmup, 1) else 1
+        rounds = steps.left()
         coming = [coordinator.schedule(step, (data,)) for _ in range(rounds * workers)]
         loss = sum(float(each.fetch()) for each in coming) / len(coming)
         steps.end(loss, rounds)

@@ -3,7 +3,8 @@
 import hashlib
 import os
 
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"  # set before the import, which reads it
+# Read by the import. Behind a proxy, which is asked for addresses of this host too, the first step would hang.
+os.environ.update(TF_CPP_MIN_LOG_LEVEL="2", no_grpc_proxy="127.0.0.1")
 
 import tensorflow as tf
 
