@@ -43,7 +43,8 @@ constexpr std::array kComparisons{
         .workloads = "inception_v3,resnet101,vgg16",
         .presets = "horovod-2018,tf-ps",
         .gpus = "8,32,128,512",
-        .places = kUber},
+        .places = kUber,
+        .measured = {MeasuredSide{"Horovod", "horovod"}, MeasuredSide{"TensorFlow", "tensorflow"}}},
     ReadyComparison{
         .name = "ethernet-infiniband",
         .summary = "10, 25, 30, 100 Gbit/s Ethernet or InfiniBand, 8 x V100",

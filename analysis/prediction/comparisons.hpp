@@ -3,6 +3,7 @@
 /// Comparisons that people ask for again and again, ready to be simulated: data only. `hbench list comparisons` prints
 /// them, `hbench compare NAME` answers one.
 
+#include <array>
 #include <span>
 #include <string_view>
 
@@ -19,6 +20,11 @@ struct ComparedPlace {
   bool is_real() const { return network.empty() && gbit_per_second == 0; }
 };
 
+/// One side of a comparison that can be measured: the frameworks of `hbench list frameworks` whose names begin so.
+struct MeasuredSide {
+  std::string_view title, frameworks;
+};
+
 /// One comparison: all workloads, frameworks and places at all counts.
 struct ReadyComparison {
   std::string_view name;
@@ -27,6 +33,9 @@ struct ReadyComparison {
   std::string_view workloads, presets;  ///< comma lists
   std::string_view gpus;                ///< as `--gpus`
   std::span<const ComparedPlace> places;
+  std::array<MeasuredSide, 2> measured = {};  ///< without titles: it is simulated alone
+
+  bool can_be_measured() const { return !measured.front().title.empty(); }
 };
 
 /// In the order in which they are listed.

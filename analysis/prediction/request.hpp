@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/records/records.hpp"
@@ -29,6 +30,8 @@ struct PredictionRequest {
   std::vector<std::string> workloads, profiles, algorithms, compressors, fusions, placements;
   std::vector<std::string> presets;  ///< frameworks, which are only simulated; with no algorithms, nothing else is
   std::vector<std::string> methods;  ///< of training, with their parameters; empty: synchronous
+  /// Frameworks that are simulated as well, each a preset with its method.
+  std::vector<std::pair<std::string, std::string>> preset_methods;
   std::vector<ServerChoice> servers;
   std::set<Evidence> evidence;
   int batch = 0;               ///< per GPU and micro-batch; 0: the profile's

@@ -29,6 +29,17 @@ std::vector<TrainingStrategy> frameworks(const PredictionRequest& request, int n
   return all;
 }
 
+/// Frameworks that have a method of their own.
+void add_framework_methods(const PredictionRequest& request, int nodes, std::vector<TrainingStrategy>& all) {
+  for (const auto& [preset, method] : request.preset_methods) {
+    TrainingStrategy strategy = strategy_of(find_entry(presets(), preset, "preset"), nodes);
+    strategy.method = parse_method(method);
+    if (strategy.method.goes_by_units()) strategy.fusion = parse_fusion("none");
+    strategy.overlap = request.overlap;
+    all.push_back(strategy);
+  }
+}
+
 Names compressors_for(const PredictionRequest& request, const AlgorithmRule& algorithm, Evidence evidence) {
   if (!request.compressors.empty()) return request.compressors;
   if (algorithm.uses_servers() || evidence != Evidence::simulated) return {"none"};
@@ -140,16 +151,9 @@ Names algorithms_for(const PredictionRequest& request, const StrategiesOf& of, s
   return names;
 }
 
-}  // namespace
-
-std::vector<TrainingStrategy> strategies_asked(const PredictionRequest& request, const StrategiesOf& of,
-                                               std::vector<Refusal>& refused) {
-  std::vector<TrainingStrategy> all;
-  if (of.evidence == Evidence::simulated) all = frameworks(request, of.nodes);
-  if (of.evidence == Evidence::emulated && !request.presets.empty())
-    refuse(refused, "presets, emulated",
-           "what a framework costs its hosts is simulated; emulated ranks run hbench's own engine");
-  if (only_presets(request)) return with_methods(request, of, all, refused);
+/// Each algorithm with each compressor, fusion policy and placement.
+void add_algorithms(const PredictionRequest& request, const StrategiesOf& of, std::vector<TrainingStrategy>& all,
+                    std::vector<Refusal>& refused) {
   for (const std::string& name : algorithms_for(request, of, refused)) {
     TrainingStrategy strategy;
     strategy.algorithm = parse_algorithm_rule(name);
@@ -166,8 +170,21 @@ std::vector<TrainingStrategy> strategies_asked(const PredictionRequest& request,
       }
     }
   }
+}
+
+}  // namespace
+
+std::vector<TrainingStrategy> strategies_asked(const PredictionRequest& request, const StrategiesOf& of,
+                                               std::vector<Refusal>& refused) {
+  std::vector<TrainingStrategy> all;
+  if (of.evidence == Evidence::simulated) all = frameworks(request, of.nodes);
+  if (of.evidence == Evidence::emulated && !request.presets.empty())
+    refuse(refused, "presets, emulated",
+           "what a framework costs its hosts is simulated; emulated ranks run hbench's own engine");
+  if (!only_presets(request)) add_algorithms(request, of, all, refused);
   all = with_methods(request, of, all, refused);
   leave_out_unnamed(request, of, all);
+  if (of.evidence == Evidence::simulated) add_framework_methods(request, of.nodes, all);
   return all;
 }
 

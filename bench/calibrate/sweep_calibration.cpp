@@ -75,15 +75,10 @@ void write_profiles(const CalibrationPlan& calibration, const std::vector<Profil
   for (const auto& [compressor, stated] : machine.coding) run.note(fmt::format("{}: {}", compressor, stated.source));
 }
 
-/// So that a measured framework stands beside what its preset predicts. There is one for synchronous training alone.
+/// So that a measured framework stands beside what its preset predicts.
 void add_presets_of_frameworks(SweepRequest& request) {
-  for (const FrameworkChoice& choice : request.frameworks) {
-    const std::string preset(choice.framework->preset);
-    if (choice.framework->method != Framework{}.method || std::ranges::count(request.presets, preset) > 0) continue;
-    // Beside presets alone nothing else would be simulated.
-    if (request.presets.empty() && request.algorithms.empty()) request.algorithms = {"ring", kParameterServers};
-    request.presets.push_back(preset);
-  }
+  for (const FrameworkChoice& choice : request.frameworks)
+    request.preset_methods.emplace_back(choice.framework->preset, choice.framework->method);
 }
 
 }  // namespace

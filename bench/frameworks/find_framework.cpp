@@ -38,8 +38,8 @@ std::string version_in(std::string_view line) {
 }
 
 /// Asks one interpreter. Returns why it has none; empty where `found` has its answer.
-std::string ask(FoundFramework& found) {
-  const Exit exit = run_process({.argv = {found.python, found.script, "--version"},
+std::string ask(FoundFramework& found, const std::string& choice) {
+  const Exit exit = run_process({.argv = {found.python, found.script, "--version", choice},
                                  // A pinned or single-threaded answer is the quicker one.
                                  .environment = {{"OMP_NUM_THREADS", "1"}, kNoByteCode},
                                  .on_line = [&](std::string_view line) { found.version = version_in(line); },
@@ -63,24 +63,24 @@ std::vector<std::string> interpreters(const char* (*variable)(const char* name))
   return pythons;
 }
 
-FoundFramework find_framework(const Framework& framework, const std::vector<std::string>& pythons,
+FoundFramework find_framework(const FrameworkChoice& choice, const std::vector<std::string>& pythons,
                               const std::filesystem::path& folder) {
-  FoundFramework found{.script = (folder / framework.script).string()};
+  FoundFramework found{.script = (folder / choice.framework->script).string()};
   std::vector<std::string> why;
   for (const std::string& python : pythons) {
     found.python = python;
-    const std::string reason = ask(found);
+    const std::string reason = ask(found, choice.text());
     if (reason.empty()) return found;
     why.push_back(fmt::format("{} ({})", python, reason));
   }
   found.state = {
       false, fmt::format("not installed for {}", fmt::join(why, " and ")),
-      fmt::format("{}, or name an interpreter that has it: HBENCH_PYTHON=/path/to/python3", framework.install)};
+      fmt::format("{}, or name an interpreter that has it: HBENCH_PYTHON=/path/to/python3", choice.framework->install)};
   return found;
 }
 
-FoundFramework find_framework(const Framework& framework) {
-  return find_framework(framework, interpreters([](const char* name) -> const char* { return std::getenv(name); }),
+FoundFramework find_framework(const FrameworkChoice& choice) {
+  return find_framework(choice, interpreters([](const char* name) -> const char* { return std::getenv(name); }),
                         installation().data / "frameworks");
 }
 

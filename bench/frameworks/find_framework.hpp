@@ -22,18 +22,18 @@ struct FoundFramework {
 };
 /// Makes Python leave no files beside its scripts: these are an installation's, or the sources.
 inline const std::pair<const std::string, std::string> kNoByteCode{"PYTHONDONTWRITEBYTECODE", "1"};
-/// By the names of frameworks.
+/// By the texts of choices: a setting may need a part that an installation lacks.
 using FoundFrameworks = std::map<std::string, FoundFramework, std::less<>>;
 
 /// The interpreters that HBENCH_PYTHON lists, with colons between, else `python3` and Debian's; `variable` is such as
 /// getenv.
 std::vector<std::string> interpreters(const char* (*variable)(const char* name));
 
-/// Asks each interpreter in turn, by the framework's script in `folder`, until one has the framework. One that does not
-/// answer for a minute has none.
-FoundFramework find_framework(const Framework& framework, const std::vector<std::string>& pythons,
+/// Asks each interpreter in turn, by the framework's script in `folder`, until one has the framework, and what its
+/// setting needs. One that does not answer for a minute has none.
+FoundFramework find_framework(const FrameworkChoice& choice, const std::vector<std::string>& pythons,
                               const std::filesystem::path& folder);
 /// With the interpreters and scripts of this process's program.
-FoundFramework find_framework(const Framework& framework);
+FoundFramework find_framework(const FrameworkChoice& choice);
 
 }  // namespace hbench

@@ -4,13 +4,13 @@
 /// in turn with hbench's own cases. A rank is a script of `ranks/`, which speaks the worker's protocol; what the
 /// simulator knows of a framework is its preset.
 
-#include <array>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/records/records.hpp"
+#include "workloads/models/models.hpp"
 
 namespace hbench {
 
@@ -30,7 +30,11 @@ struct Framework {
   std::string_view install;                 ///< the line that installs it
   std::string_view preset;                  ///< the framework as the simulator sees it
   std::string_view method = "synchronous";  ///< of its training, as `--method` has it
-  FrameworkSetting setting = {};            ///< without a name: there is none
+  std::span<const FrameworkSetting> settings = {};
+  /// Parameter servers, each a process beside those of the workers.
+  int servers = 0;
+  /// Why it does not train a model that others train; null: it trains all of torchvision's.
+  std::string_view (*refuses)(const ModelEntry& model) = nullptr;
 };
 
 /// The table, in the order in which `hbench list frameworks` prints it.
@@ -50,8 +54,8 @@ FrameworkChoice parse_framework(std::string_view text);
 /// Writes into a case that a framework of this version trains it, as its preset says. `asked` has all else.
 void set_framework(Case& asked, const FrameworkChoice& choice, const std::string& version);
 
-/// Why no framework trains such a case; empty where they do. What all of them lack: so far they are started on the CPU
-/// cores of one host, with plain SGD in float32, and train those models that torchvision has.
-std::string refuse_framework(const Case& asked);
+/// Why a framework does not train such a case; empty where it does. What all of them lack: so far they are started on
+/// the CPU cores of one host, with plain SGD in float32, and train those models that torchvision has.
+std::string refuse_framework(const Framework& framework, const Case& asked);
 
 }  // namespace hbench

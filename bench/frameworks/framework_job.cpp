@@ -60,6 +60,8 @@ std::vector<double> reported(const std::vector<Sample>& samples, std::string_vie
 
 }  // namespace
 
+int framework_processes(const Framework& framework, const Case& asked) { return asked.workers() + framework.servers; }
+
 std::vector<std::string> framework_rank(const FoundFramework& found, const std::string& order) {
   return {found.python, found.script, order};
 }
@@ -74,10 +76,10 @@ std::map<std::string, std::string> framework_variables(const FrameworkChoice& ch
 
 std::string wrong_training(const Case& asked, const std::vector<Sample>& samples,
                            const std::vector<std::string>& digests) {
-  const std::size_t ranks = digests.size();
+  const auto workers = static_cast<std::size_t>(asked.workers());
   const auto expected = static_cast<double>(find_entry(models(), asked.workload, "model").parameters);
   const std::vector<double> parameters = reported(samples, kParameters), losses = reported(samples, kLoss);
-  if (parameters.size() < ranks || losses.size() < ranks) return "a rank did not say its parameters and its loss";
+  if (parameters.size() < workers || losses.size() < workers) return "a rank did not say its parameters and its loss";
   if (const auto other = std::ranges::find_if(parameters, [&](double count) { return count != expected; });
       other != parameters.end())
     return fmt::format("it trained another model: {:.0f} parameters, and {} has {:.0f}", *other, asked.workload,

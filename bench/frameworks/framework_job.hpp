@@ -10,6 +10,9 @@
 
 namespace hbench {
 
+/// The number of processes of a launch: its workers, and servers of the framework's own.
+int framework_processes(const Framework& framework, const Case& asked);
+
 /// Program and arguments of each rank; `order` is a `WorkOrder` as JSON.
 std::vector<std::string> framework_rank(const FoundFramework& found, const std::string& order);
 
@@ -19,8 +22,9 @@ std::vector<std::string> framework_rank(const FoundFramework& found, const std::
 std::map<std::string, std::string> framework_variables(const FrameworkChoice& choice);
 
 /// Why the training of a launch is none of `asked`: another number of parameters than the model of hbench has, a loss
-/// that is no number, ranks whose final parameters differ, or a rank that does not say. Empty where it is.
-/// `digests`: of the final parameters, one a rank. Pure.
+/// that is no number, ranks whose final parameters differ, or a worker that does not say. Empty where it is.
+/// `digests`: of the final parameters, one a process; those of parameter servers are the only ones, which all have.
+/// Pure.
 std::string wrong_training(const Case& asked, const std::vector<Sample>& samples,
                            const std::vector<std::string>& digests);
 

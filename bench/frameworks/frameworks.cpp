@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/records/revision.hpp"
@@ -10,12 +11,13 @@
 
 namespace hbench {
 
-extern const Framework kPytorchDdpFramework, kPytorchFsdpFramework, kHorovodFramework;
+extern const Framework kPytorchDdpFramework, kPytorchFsdpFramework, kHorovodFramework, kTensorflowRingFramework,
+    kTensorflowPsFramework;
 
 namespace {
 
-constexpr std::array<const Framework*, 3> kFrameworks{&kPytorchDdpFramework, &kPytorchFsdpFramework,
-                                                      &kHorovodFramework};
+constexpr std::array<const Framework*, 5> kFrameworks{&kPytorchDdpFramework, &kPytorchFsdpFramework, &kHorovodFramework,
+                                                      &kTensorflowRingFramework, &kTensorflowPsFramework};
 
 }  // namespace
 
@@ -29,13 +31,12 @@ FrameworkChoice parse_framework(std::string_view text) {
   const std::size_t colon = text.find(':');
   FrameworkChoice choice{&find_entry(frameworks(), text.substr(0, colon), "framework")};
   if (colon == text.npos) return choice;
-  const FrameworkSetting& known = choice.framework->setting;
+  const std::span<const FrameworkSetting> known = choice.framework->settings;
   const std::string_view name = text.substr(colon + 1);
-  if (known.name.empty())
+  if (known.empty())
     throw Error(ExitCode::usage, fmt::format("{} has no settings, and '{}' names one", choice.framework->name, text),
                 fmt::format("--framework {}", choice.framework->name));
-  if (name != known.name) throw unknown_name("setting", name, std::array{known.name});
-  choice.setting = &known;
+  choice.setting = &find_entry(known, name, "setting");
   return choice;
 }
 
@@ -50,10 +51,12 @@ void set_framework(Case& asked, const FrameworkChoice& choice, const std::string
   asked.source = fmt::format("this machine's CPU cores, {} {}, synthetic images", asked.strategy.framework, version);
 }
 
-std::string refuse_framework(const Case& asked) {
+std::string refuse_framework(const Framework& framework, const Case& asked) {
   const auto model = std::ranges::find(models(), asked.workload, &ModelEntry::name);
   if (model == models().end() || (*model)->architecture == Architecture::lenet)
     return fmt::format("frameworks train torchvision's models, and {} is none", asked.workload);
+  if (framework.refuses != nullptr)
+    if (const std::string_view why = framework.refuses(**model); !why.empty()) return std::string(why);
   if (asked.training.on_gpu()) return "frameworks train on CPU cores so far; give --device cpu";
   if (asked.nodes > 1) return "frameworks train on one host so far";
   if (!asked.training.precision.empty()) return "frameworks train in float32 so far";

@@ -2,6 +2,9 @@
 
 namespace hbench {
 
+constexpr FrameworkSetting kSettings[] = {
+    {.name = "bucket-view", .summary = "gradient_as_bucket_view, which saves a copy"}};
+
 extern const Framework kPytorchDdpFramework;
 constinit const Framework kPytorchDdpFramework{
     .name = "pytorch-ddp",
@@ -9,7 +12,7 @@ constinit const Framework kPytorchDdpFramework{
     .script = "pytorch_ddp_rank.py",
     .install = "apt-get install python3-torch python3-torchvision",
     .preset = "ddp",
-    .setting = {.name = "bucket-view", .summary = "gradient_as_bucket_view, which saves a copy"},
+    .settings = kSettings,
 };
 
 }  // namespace hbench

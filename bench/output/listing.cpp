@@ -77,14 +77,17 @@ Table model_table(const Data&) {
 }
 
 /// `bucket-view (gradient_as_bucket_view, which saves a copy)`.
-std::string setting_text(const FrameworkSetting& setting) {
-  return setting.name.empty() ? "-" : fmt::format("{} ({})", setting.name, setting.summary);
+std::string settings_text(std::span<const FrameworkSetting> settings) {
+  std::string text;
+  for (const FrameworkSetting& setting : settings)
+    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", setting.name, setting.summary);
+  return text.empty() ? "-" : text;
 }
 
 Table framework_table(const Data&) {
   return family_table("framework", frameworks(), [](Row& row, const Framework& each) {
-    const FoundFramework found = find_framework(each);
-    row.words("setting", setting_text(each.setting));
+    const FoundFramework found = find_framework({&each});
+    row.words("settings", settings_text(each.settings));
     row.words("simulated as", each.preset);
     row.words("installed by", each.install);
     row.words("state",

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <map>
+#include <optional>
 
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/records/machine_load.hpp"
@@ -52,7 +53,10 @@ LaunchOutcome lost_launch(ExitCode code, int launch, const std::string& reason) 
 LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, int launch) {
   const TrainingStrategy strategy = parse_strategy(asked);
   const bool alone = !strategy.communicates();
-  const int ranks = strategy.world(asked.workers(), workers_per_node(asked)).ranks();
+  const std::optional<FrameworkChoice> framework =
+      asked.strategy.of_framework() ? std::optional(parse_framework(asked.strategy.framework)) : std::nullopt;
+  const int ranks = framework ? framework_processes(*framework->framework, asked)
+                              : strategy.world(asked.workers(), workers_per_node(asked)).ranks();
   const bool has_job = ranks_are_processes(asked, strategy);
   const int processes = has_job ? ranks : 1;
   RankPlaces places = places_of(options.allocation, asked, ranks);
@@ -78,17 +82,16 @@ LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, i
                   .timeout = options.timeout * (alone ? 1 : 2) + kGrace,
                   .host_of_rank = places.host_of_rank,
                   .network = options.network};
-  if (asked.strategy.of_framework()) {
-    const FrameworkChoice choice = parse_framework(asked.strategy.framework);
-    start.worker = framework_rank(options.frameworks.find(choice.framework->name)->second, to_json(order));
-    start.environment.merge(framework_variables(choice));
+  if (framework) {
+    start.worker = framework_rank(options.frameworks.find(framework->text())->second, to_json(order));
+    start.environment.merge(framework_variables(*framework));
   }
   LaunchLog log(launch, ranks);
   const LoadWatch load;
   const JobOutcome end = start_ranks(start, options.host, log.reports, [&](const WorkerLine& line) { log.note(line); });
   if (interrupted()) return {};
   if (end.code != ExitCode::good) return lost_launch(end.code, launch, end.reason);
-  if (asked.strategy.of_framework())
+  if (framework)
     if (const std::string wrong = wrong_training(asked, log.samples, log.digests); !wrong.empty())
       return lost_launch(ExitCode::wrong_data, launch, wrong);
   std::ranges::move(load.samples(launch), std::back_inserter(log.samples));

@@ -6,6 +6,7 @@
 
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/strategies_asked.hpp"
+#include "bench/frameworks/framework_job.hpp"
 #include "bench/sweep/measured_place.hpp"
 #include "bench/sweep/nodes.hpp"
 #include "bench/sweep/own_models.hpp"
@@ -123,15 +124,15 @@ class MeasuredCases {
   /// By another program, in turn with hbench's own cases.
   void plan_framework(Case asked, const FrameworkChoice& choice) {
     const std::string what = choice.text() + ", measured";
-    const FoundFramework& found = machine_.frameworks.find(choice.framework->name)->second;
+    const FoundFramework& found = machine_.frameworks.find(choice.text())->second;
     if (!found.state.available) return plan_.lacks(what, found.state.in_words());
-    std::string why = refuse_framework(asked);
+    std::string why = refuse_framework(*choice.framework, asked);
     if (why.empty() && !machine_.allocation.is_local()) why = "frameworks train on this machine alone so far";
     if (why.empty() && !request_.methods.empty()) why = "a framework has its own method";
     if (!why.empty()) return plan_.refuse(what, std::move(why));
     set_framework(asked, choice, found.version);
-    if (asked.workers() > machine_.cores)
-      asked.source += fmt::format("; oversubscribed: {} processes on {} cores", asked.workers(), machine_.cores);
+    if (const int processes = framework_processes(*choice.framework, asked); processes > machine_.cores)
+      asked.source += fmt::format("; oversubscribed: {} processes on {} cores", processes, machine_.cores);
     plan_.add(asked);
   }
 

@@ -8,9 +8,9 @@
 #include "bench/output/points_json.hpp"
 #include "bench/output/reporting.hpp"
 #include "bench/output/terminal.hpp"
-#include "bench/output/titles.hpp"
 #include "bench/verbs/sweep_execution.hpp"
 #include "bench/verbs/sweep_preparation.hpp"
+#include "bench/verbs/sweep_results.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/text_table.hpp"
 #include "reports/report.hpp"
@@ -25,9 +25,8 @@ class SweepAnswer {
 
   /// Before the `last` time, only a person is answered. Returns the worst end of all that is shown.
   ExitCode publish(const Plan& extension, bool last) {
-    const std::vector<CaseResult> results = planned_results(extension);
-    ReportInput input = report_input(results, store_.baselines(), {sweep_.run}, sweep_.data);
-    for (const Plan* plan : {&sweep_.plan, &extension}) describe(input, plan->catalog);
+    const std::vector<CaseResult> results = planned_results(sweep_, extension, store_);
+    const ReportInput input = planned_input(sweep_, extension, store_, results);
     const Document report = kScalingReport.build(input);
     write_report_folder(report, sweep_.options.report);
     if (!sweep_.options.json) {
@@ -42,17 +41,6 @@ class SweepAnswer {
   }
 
  private:
-  /// The results of the plan, whichever run they come from.
-  std::vector<CaseResult> planned_results(const Plan& extension) const {
-    std::set<std::string> keys;
-    for (const Plan* plan : {&sweep_.plan, &extension})
-      for (const Case& asked : plan->cases) keys.insert(asked.key());
-    for (const CaseResult& figure : sweep_.plan.published) keys.insert(figure.asked.key());
-    std::vector<CaseResult> results = store_.results();
-    std::erase_if(results, [&](const CaseResult& result) { return !keys.contains(result.asked.key()); });
-    return results;
-  }
-
   /// All of it the first time, then what has come since.
   void print(Document answer) {
     const Document whole = answer;

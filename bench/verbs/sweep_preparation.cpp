@@ -25,8 +25,7 @@ LocalMachine machine_around(const SweepOptions& options) {
   LocalMachine machine = local_machine(options.oversubscribe, allocation_of(options.hosts.named));
   if (const std::string& note = machine.allocation.note; !note.empty()) fmt::print(stderr, "hbench: {}\n", note);
   for (const FrameworkChoice& choice : options.request.frameworks)
-    if (const std::string name(choice.framework->name); !machine.frameworks.contains(name))
-      machine.frameworks[name] = find_framework(*choice.framework);
+    machine.frameworks[choice.text()] = find_framework(choice);
   if (machine.allocation.is_local()) return machine;
   return machine_before_answers(std::move(machine), options.request);
 }
@@ -95,6 +94,13 @@ void record_own_models(SweepPreparation& sweep) {
 void plan_again(SweepPreparation& sweep) {
   sweep.plan = make_plan(sweep.options.request, sweep.data, sweep.machine);
   sweep.calibration = plan_calibration(sweep.options.request, sweep.machine, sweep.plan, sweep.options.calibration);
+  if (!sweep.calibration) return;
+  // A timeline that it records is not missing.
+  std::erase_if(sweep.plan.refused, [&](const Refusal& refusal) {
+    return std::ranges::any_of(sweep.calibration->baselines, [&](const Case& baseline) {
+      return refusal.what == fmt::format("{}, {}", baseline.workload, to_string(Evidence::simulated));
+    });
+  });
 }
 
 bool measures_here(const SweepPreparation& sweep) {

@@ -85,7 +85,9 @@ ScalingWords::ScalingWords(const ReportInput& input) : input_(input), label_serv
 
 std::string ScalingWords::workload(const Case& asked) const {
   const std::string title = title_in(input_.workload_titles, asked.workload);
-  return asked.image_size > 0 ? fmt::format("{0} at {1}x{1}", title, asked.image_size) : title;
+  // A recorded timeline has its images in its title.
+  const bool says_size = title.ends_with(fmt::format("at {0} x {0}", asked.image_size));
+  return asked.image_size > 0 && !says_size ? fmt::format("{0} at {1}x{1}", title, asked.image_size) : title;
 }
 
 std::string ScalingWords::title(const Case& asked) const {

@@ -334,6 +334,20 @@ TEST(ADatabaseOfVersion11, IsReadAsItWasWritten) {
   }
 }
 
+TEST(ADatabaseOfVersion14, ShowsItsFrameworksInTheViewOfPoints) {
+  const TemporaryFolder folder;
+  run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data/version_14.sql"));
+  for (const std::string mode : {"a copy", "the file"}) {
+    Database database = mode == "the file"
+                            ? store::open_for_writing(folder / "old.db", milliseconds(0), store::migrations())
+                            : store::open_for_reading(folder / "old.db", milliseconds(0), store::migrations());
+    store::Statement row(database, "SELECT framework_version FROM point WHERE framework = 'pytorch-ddp'");
+    ASSERT_TRUE(row.step()) << mode;
+    EXPECT_EQ(row.text(0), "1.13.0a0") << mode;
+    EXPECT_GT(database.integer("SELECT count(*) FROM point WHERE framework = ''"), 0) << mode;
+  }
+}
+
 std::vector<std::string> uuids_of(const Store& store) {
   std::vector<std::string> uuids;
   for (const Run& run : store.runs()) uuids.push_back(run.uuid);
@@ -450,6 +464,8 @@ std::string documented_schema() {
 /// The statement that makes a table; of cases without the columns of fields, which another page documents, and of a
 /// view its name alone.
 std::string without_fields(const std::string& sql) {
+  if (sql.starts_with("CREATE VIEW point"))
+    return sql.substr(0, sql.find('\n')) + " -- migrations/0015_frameworks_in_views.sql";
   if (sql.starts_with("CREATE VIEW")) return sql.substr(0, sql.find('\n')) + " -- migrations/0013_views.sql";
   if (!sql.starts_with("CREATE TABLE scaling_case")) return sql;
   return sql.substr(0, sql.find(fmt::format("  {} ", case_fields().front().name))) +

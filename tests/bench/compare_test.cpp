@@ -143,6 +143,21 @@ TEST(CompareVerb, PrintsTheAnswerAndWritesAPage) {
   EXPECT_THAT(read_file(file), HasSubstr("p3dn.24xlarge, 100 Gbit/s, byteps"));
 }
 
+TEST(CompareVerb, MeasuresOnlyWhatCanBeAndIsToldSo) {
+  expect_error(
+      [] {
+        compare_by({"v100-25-100", "--measured"});
+      },
+      ExitCode::usage, HasSubstr("simulated alone"), HasSubstr("horovod-tensorflow --measured"));
+  ::testing::internal::GetCapturedStdout();
+  expect_error(
+      [] {
+        compare_by({"horovod-tensorflow", "--gpus", "4"});
+      },
+      ExitCode::usage, HasSubstr("--gpus"), HasSubstr("--measured"));
+  ::testing::internal::GetCapturedStdout();
+}
+
 TEST(CompareVerb, SuggestsTheNearestName) {
   expect_error([] { compare_by({"v100-25-10"}); }, ExitCode::usage, HasSubstr("v100-25-10"), HasSubstr("v100-25-100"));
   ::testing::internal::GetCapturedStdout();

@@ -70,7 +70,7 @@ echo "{\"hello\":{\"rank\":$rank,\"pid\":$$}}"
 };
 
 TEST_F(FrameworkSweep, MeasuresDdpInTurnWithOwnCasesAndShowsItBesideThem) {
-  if (const FoundFramework found = find_framework(*frameworks().front()); !found.state.available)
+  if (const FoundFramework found = find_framework({frameworks().front()}); !found.state.available)
     GTEST_SKIP() << found.state.in_words();
   const Outcome outcome = sweep({"--framework", "pytorch-ddp,pytorch-ddp:bucket-view"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
@@ -88,7 +88,7 @@ TEST_F(FrameworkSweep, MeasuresDdpInTurnWithOwnCasesAndShowsItBesideThem) {
 }
 
 TEST_F(FrameworkSweep, ShowsHowFarThePresetIsOffWhereItCalibrates) {
-  if (const FoundFramework found = find_framework(*frameworks().front()); !found.state.available)
+  if (const FoundFramework found = find_framework({frameworks().front()}); !found.state.available)
     GTEST_SKIP() << found.state.in_words();
   std::vector<std::string> arguments{"sweep",
                                      "--gpus",
@@ -172,6 +172,14 @@ TEST_F(FrameworkSweep, FailsWhereThePortOfItsRanksIsNone) {
   const Outcome outcome = sweep({"--framework", "pytorch-ddp"}, {{"MASTER_PORT", "no-port"}});
   EXPECT_EQ(outcome.code, 3) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("MASTER_PORT=no-port"));
+}
+
+TEST(MeasuredComparison, NamesTheSideOfWhichNothingIsInstalledWithTheLineThatInstallsIt) {
+  const Workplace workplace;
+  const Outcome outcome =
+      workplace.run({"compare", "horovod-tensorflow", "--measured"}, {{"HBENCH_PYTHON", "/nowhere/python3"}});
+  expect_mistake(outcome, 3, "Horovod cannot be measured", "pip install --no-build-isolation horovod");
+  EXPECT_FALSE(std::filesystem::exists(workplace / "hbench.db"));
 }
 
 TEST(FrameworkFlag, WithoutMeasuredEvidenceNamesThePreset) {

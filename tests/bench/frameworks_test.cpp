@@ -40,21 +40,24 @@ TEST(Frameworks, NameAPresetAMethodAndAScriptThatThereAre) {
     const Case asked = trained_by(each->name);
     EXPECT_EQ(method_of(asked).text(), each->method);
     EXPECT_EQ(parse_strategy(asked).world(2, 2).ranks(), 2) << each->name;
+    EXPECT_EQ(framework_processes(*each, asked), 2 + each->servers) << each->name;
   }
 }
 
 TEST(Frameworks, AreReadAsTheyAreWritten) {
   for (const Framework* each : frameworks()) {
     EXPECT_EQ(parse_framework(each->name).text(), each->name);
-    if (each->setting.name.empty()) continue;
-    const std::string text = std::string(each->name) + ":" + std::string(each->setting.name);
-    EXPECT_EQ(parse_framework(text).text(), text);
+    for (const FrameworkSetting& setting : each->settings) {
+      const std::string text = std::string(each->name) + ":" + std::string(setting.name);
+      EXPECT_EQ(parse_framework(text).text(), text);
+    }
   }
 }
 
 TEST(Frameworks, ThatNobodyKnowsAreRefusedWithASuggestion) {
   const std::pair<const char*, const char*> wrong[] = {{"pytorch-dpd", "pytorch-ddp"},
                                                        {"pytorch-ddp:bucketview", "bucket-view"},
+                                                       {"horovod:glo", "gloo"},
                                                        {"pytorch-fsdp:bucket-view", "pytorch-fsdp has no settings"}};
   for (const auto& [text, words] : wrong) try {
       parse_framework(text);
@@ -79,6 +82,7 @@ TEST(Frameworks, ArePartOfTheQuestionWithVersionAndSettingAndLeaveOtherQuestions
 TEST(Frameworks, TrainWhatTheirScriptsCanAndSayWhatTheyCannot) {
   const std::pair<std::function<void(Case&)>, const char*> cases[] = {
       {[](Case&) {}, ""},
+      {[](Case& asked) { asked.workload = "inception_v3"; }, ""},
       {[](Case& asked) { asked.workload = "lenet5"; }, "lenet5 is none"},
       {[](Case& asked) { asked.workload = "my.pt:3x32x32"; }, "my.pt:3x32x32 is none"},
       {[](Case& asked) { asked.training.device = kGpuDevice; }, "--device cpu"},
@@ -90,9 +94,21 @@ TEST(Frameworks, TrainWhatTheirScriptsCanAndSayWhatTheyCannot) {
     Case asked = trained_by("pytorch-ddp");
     change(asked);
     if (std::string_view(words).empty())
-      EXPECT_THAT(refuse_framework(asked), IsEmpty());
+      EXPECT_THAT(refuse_framework(*frameworks().front(), asked), IsEmpty());
     else
-      EXPECT_THAT(refuse_framework(asked), HasSubstr(words));
+      EXPECT_THAT(refuse_framework(*frameworks().front(), asked), HasSubstr(words));
+  }
+}
+
+TEST(Frameworks, OfTensorflowLeaveOutTheModelThatItBuildsOtherwise) {
+  for (const char* name : {"tensorflow-ring", "tensorflow-ps"}) {
+    const Framework& framework = *parse_framework(name).framework;
+    for (const ModelEntry* model : models()) {
+      Case asked = trained_by(name);
+      asked.workload = model->name;
+      const bool trains = model->architecture == Architecture::resnet || model->architecture == Architecture::vgg;
+      EXPECT_EQ(refuse_framework(framework, asked).empty(), trains) << name << " " << model->name;
+    }
   }
 }
 
@@ -123,7 +139,7 @@ TEST(FrameworkTraining, IsRightOnlyWhereModelLossAndFinalParametersAre) {
 FoundFramework found_by(const std::string& script) {
   const TemporaryFolder folder;
   write_program(folder / "python", "#!/bin/sh\n" + script);
-  return find_framework(*frameworks().front(), {"/nowhere/python3", (folder / "python").string()}, folder.path());
+  return find_framework({frameworks().front()}, {"/nowhere/python3", (folder / "python").string()}, folder.path());
 }
 
 TEST(FindFramework, TakesTheFirstInterpreterThatHasIt) {
@@ -188,6 +204,8 @@ LocalMachine machine_with_ddp() {
   LocalMachine machine = machine_of_two();
   machine.limits.models = {"lenet5", "resnet18"};
   machine.frameworks["pytorch-ddp"] = {.python = "python3", .script = "rank.py", .version = "1.13.1"};
+  machine.frameworks["pytorch-ddp:bucket-view"] = machine.frameworks["pytorch-ddp"];
+  machine.frameworks["tensorflow-ps"] = {.python = "python3", .script = "rank.py", .version = "2.21.0"};
   machine.frameworks["horovod"] = {.state = {false, "not installed for python3", "pip install horovod"}};
   return machine;
 }
@@ -220,6 +238,16 @@ TEST(FrameworkPlan, LeavesOutWhatIsAbsentWithTheLineThatInstallsItAndGoesOn) {
   ASSERT_EQ(plan.refused.size(), 1);
   EXPECT_EQ(plan.refused[0].what, "horovod, measured");
   EXPECT_THAT(plan.refused[0].why, HasSubstr("pip install horovod"));
+}
+
+TEST(FrameworkPlan, CountsTheProcessesOfServers) {
+  const Plan plan = plan_of(request_for({"tensorflow-ps"}), machine_with_ddp());
+  const auto measured = std::ranges::find_if(
+      plan.cases, [](const Case& asked) { return asked.strategy.of_framework() && asked.gpus == 2; });
+  ASSERT_NE(measured, plan.cases.end());
+  EXPECT_EQ(measured->strategy.method, "async-ps");
+  EXPECT_EQ(measured->strategy.servers, 1);
+  EXPECT_THAT(measured->source, HasSubstr("oversubscribed: 3 processes on 2 cores"));
 }
 
 TEST(FrameworkPlan, RefusesWhatNoFrameworkTrainsAndMeasuresTheRest) {

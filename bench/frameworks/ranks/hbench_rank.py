@@ -45,15 +45,21 @@ def pin(local_rank):
     os.sched_setaffinity(0, {cores[local_rank % len(cores)]})
 
 
+def setting_of(framework):
+    """The setting in `pytorch-ddp:bucket-view`; empty where there is none."""
+    return framework.partition(":")[2]
+
+
 class Steps:
-    """Counts warm-up and timed steps as hbench's own ranks do, and reports each.
+    """Counts warm-up and timed steps as hbench's own ranks do, and reports each for `ranks`, of which this process is
+    one or the coordinator.
 
     `agree(number)` returns rank 0's number on all ranks. It is called twice, between steps, and never while steps are
     timed: a spent budget ends the warm-up and, once one step is timed, the timed steps.
     """
 
-    def __init__(self, order, rank, agree):
-        self.rank, self.agree, self.budget = rank, agree, order["budget"]
+    def __init__(self, order, ranks, agree):
+        self.ranks, self.agree, self.budget = ranks, agree, order["budget"]
         self.warmup, self.most, self.timed = order["warmup_steps"], order["steps"], 1
         self.done, self.seconds = 0, 0
         self.begin = self.last = time.perf_counter()
@@ -65,6 +71,10 @@ class Steps:
         ahead = self.budget - (time.perf_counter() - self.begin)
         return min(self.most, max(1, self.done - self.warmup + math.ceil(ahead / self.seconds)))
 
+    def left(self):
+        """How many steps follow each other without a question; of the warm-up one."""
+        return max(1, self.warmup + self.timed - self.done) if self.done >= max(self.warmup, 1) else 1
+
     def go_on(self):
         """Whether there is another step."""
         if self.done == 1 < self.warmup and self.agree(int(0 < self.budget < self.last - self.begin)):
@@ -74,20 +84,22 @@ class Steps:
             self.last = time.perf_counter()
         return self.done < self.warmup + self.timed
 
-    def end(self, loss):
-        """Reports the step that has just ended. A loss that is no number ends the training."""
+    def end(self, loss, steps=1):
+        """Reports the step that has just ended, or several by their mean. A loss that is none ends the training."""
         now = time.perf_counter()
-        self.seconds, self.last = now - self.last, now
+        self.seconds, self.last = (now - self.last) / steps, now
         if not math.isfinite(loss):
-            fail(self.rank, WRONG_DATA, f"the loss of step {self.done} is {loss}: the training diverges")
-        say("step", rank=self.rank, iteration=self.done, warmup=self.done < self.warmup, seconds=self.seconds,
-            exposed=None)
-        self.done += 1
+            fail(self.ranks[0], WRONG_DATA, f"the loss of step {self.done} is {loss}: the training diverges")
+        for step in range(self.done, self.done + steps):
+            for rank in self.ranks:
+                say("step", rank=rank, iteration=step, warmup=step < self.warmup, seconds=self.seconds, exposed=None)
+        self.done += steps
 
 
-def report(rank, metric, value):
-    """Reports a figure of this rank, which hbench checks."""
-    say("samples", rank=rank, case=0, metric=metric, unit="1", warmup=False, first=0, values=[value])
+def report(ranks, metric, value):
+    """Reports a figure of these ranks, which hbench checks."""
+    for rank in ranks:
+        say("samples", rank=rank, case=0, metric=metric, unit="1", warmup=False, first=0, values=[value])
 
 
 def fail(rank, code, message):
@@ -98,12 +110,13 @@ def fail(rank, code, message):
 
 
 def main(version, train):
-    """Prints `version()`, or runs `train(order, rank, ranks, local_rank)` on this rank.
+    """Prints `version(setting)`, or runs `train(order, rank, ranks, local_rank)` on this rank.
 
-    `version` raises where the framework cannot be used. `train` returns a digest of the final parameters.
+    `version` raises where the framework cannot be used with the setting, which is empty by default. `train` returns a
+    digest of the final parameters.
     """
-    if sys.argv[1:] == ["--version"]:
-        print(json.dumps({"version": version()}))
+    if sys.argv[1:2] == ["--version"]:
+        print(json.dumps({"version": version(setting_of(sys.argv[2]))}))
         return
     rank, ranks, local_rank = place()
     say("hello", rank=rank, **identity())

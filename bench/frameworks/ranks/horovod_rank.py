@@ -1,16 +1,39 @@
-"""One rank of Horovod on PyTorch, over the MPI library that starts it."""
+"""One rank of Horovod on PyTorch, over the MPI library that starts it or over Gloo."""
+
+import os
 
 import hbench_rank
 
 
-def version():
+def version(setting):
     import horovod
     import horovod.torch
     import torch_rank  # noqa: F401  torchvision's models are needed too
 
-    if not horovod.torch.mpi_built():
-        raise ImportError("this horovod was built without MPI")
+    name, built = ("Gloo", horovod.torch.gloo_built()) if setting == "gloo" else ("MPI", horovod.torch.mpi_built())
+    if not built:
+        raise ImportError(f"this horovod was built without {name}")
     return horovod.__version__
+
+
+def meet_over_gloo(rank, ranks, local_rank):
+    """Tells Horovod who is who and where its ranks meet, as horovodrun --gloo does; returns the server of rank 0."""
+    import meeting
+    from horovod.runner.common.util.hosts import get_host_assignments, parse_hosts
+    from horovod.runner.http.http_server import RendezvousServer
+
+    others, server, port = meeting.Meeting(rank, ranks), None, 0
+    if rank == 0:
+        server = RendezvousServer(verbose=False)
+        port = server.start()
+        server.init(get_host_assignments(parse_hosts(f"localhost:{ranks}"), ranks))
+    os.environ.update({
+        "HOROVOD_CONTROLLER": "gloo", "HOROVOD_CPU_OPERATIONS": "gloo", "HOROVOD_GLOO_IFACE": "lo",
+        "HOROVOD_GLOO_RENDEZVOUS_ADDR": "127.0.0.1", "HOROVOD_GLOO_RENDEZVOUS_PORT": str(others.agree(port)),
+        "HOROVOD_HOSTNAME": "localhost", "HOROVOD_RANK": str(rank), "HOROVOD_SIZE": str(ranks),
+        "HOROVOD_LOCAL_RANK": str(local_rank), "HOROVOD_LOCAL_SIZE": str(ranks), "HOROVOD_CROSS_RANK": "0",
+        "HOROVOD_CROSS_SIZE": "1"})
+    return others, server
 
 
 def train(order, rank, ranks, local_rank):
@@ -18,6 +41,8 @@ def train(order, rank, ranks, local_rank):
     import torch
     import torch_rank
 
+    gloo = hbench_rank.setting_of(order["case"]["framework"]) == "gloo"
+    kept = meet_over_gloo(rank, ranks, local_rank) if gloo else None
     hvd.init()
 
     def spread(model):
@@ -31,6 +56,7 @@ def train(order, rank, ranks, local_rank):
 
     digest = torch_rank.train(order, rank, spread, agree)
     hvd.shutdown()  # mpirun takes a rank that ends without it for a lost one
+    del kept
     return digest
 
 

@@ -3,7 +3,7 @@
 import hbench_rank
 
 
-def version():
+def version(setting):
     import torch_rank
     import torch.distributed
 
@@ -20,7 +20,7 @@ def train(order, rank, ranks, local_rank):
 
     def spread(model):
         # All options as they are by default, but what the name asks for.
-        view = order["case"]["framework"].endswith(":bucket-view")
+        view = hbench_rank.setting_of(order["case"]["framework"]) == "bucket-view"
         model = torch.nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=view)
         return model, torch_rank.sgd(model.parameters())
 

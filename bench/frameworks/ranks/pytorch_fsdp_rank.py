@@ -3,7 +3,7 @@
 import hbench_rank
 
 
-def version():
+def version(setting):
     import torch_rank
 
     installed = torch_rank.torch.__version__

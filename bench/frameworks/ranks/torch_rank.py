@@ -52,10 +52,10 @@ def train(order, rank, spread, agree, gathered=lambda model: model.parameters())
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)
     model = make_model(case["workload"])
-    hbench_rank.report(rank, "parameters", sum(each.numel() for each in model.parameters()))
+    hbench_rank.report([rank], "parameters", sum(each.numel() for each in model.parameters()))
     model, optimizer = spread(model)
     data = make_data(case, rank)
-    steps = hbench_rank.Steps(order, rank, agree)
+    steps = hbench_rank.Steps(order, [rank], agree)
     while steps.go_on():
         images, labels = data[steps.done % BATCHES]
         model.zero_grad(set_to_none=True)
@@ -63,7 +63,7 @@ def train(order, rank, spread, agree, gathered=lambda model: model.parameters())
         loss.backward()
         optimizer.step()
         steps.end(loss.item())
-    hbench_rank.report(rank, "loss", loss.item())
+    hbench_rank.report([rank], "loss", loss.item())
     return digest_of(gathered(model))
 
 
