@@ -9,11 +9,11 @@
 namespace hbench {
 namespace {
 
-/// The bytes of all buffers together that a rank claims at once: large enough for a claim to cost nothing, small enough
-/// to stay in a core's second-level cache between reading and writing, and for the last blocks to be shared.
-constexpr std::size_t kBlockBytes = 256 << 10;
-/// Below this a second rank that joins in costs more than it saves.
-constexpr std::size_t kAloneBytes = 64 << 10;
+/// The most bytes of all buffers together that a rank claims at once: large enough for a claim to cost nothing, small
+/// enough to stay in a core's second-level cache between reading and writing, and for the last blocks to be shared.
+constexpr std::size_t kMostTogether = 256 << 10;
+/// The least of one buffer: below it a second rank that joins in costs more than it saves.
+constexpr std::size_t kLeastBlock = 4 << 10;
 
 }  // namespace
 
@@ -54,8 +54,9 @@ void OnePass::cut(ElementRange range, Rank owner) {
   const std::size_t size = size_of(operand_.type);
   const auto end = static_cast<std::size_t>(range.end) * size;
   const auto ranks = static_cast<std::size_t>(segment_.ranks());
-  std::size_t block = std::max<std::size_t>(kBlockBytes / ranks / kCacheLine, 1) * kCacheLine;
-  if (operand_.buffer.size() * ranks <= kAloneBytes) block = operand_.buffer.size();
+  const auto at_once = static_cast<std::size_t>(segment_.ranks_at_once());
+  const std::size_t share = (operand_.buffer.size() / at_once + kCacheLine - 1) / kCacheLine * kCacheLine;
+  const std::size_t block = std::max(std::min(share, kMostTogether / ranks / kCacheLine * kCacheLine), kLeastBlock);
   for (std::size_t begin = static_cast<std::size_t>(range.begin) * size; begin < end;) {
     // Blocks end where cache lines end, so that two ranks do not write one line.
     const std::size_t next = std::min(end, (begin + block) / kCacheLine * kCacheLine);

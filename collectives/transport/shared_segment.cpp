@@ -50,7 +50,7 @@ SharedSegment::SharedSegment(const SharedMemory& memory, int ranks, Rank rank)
       size_(memory.size()),
       ranks_(ranks),
       // Those of the machine: a launcher may have bound this process to one of them.
-      enough_cores_(ranks <= sysconf(_SC_NPROCESSORS_ONLN)),
+      cores_(std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)))),
       rank_(rank) {
   const std::size_t begin = Layout(ranks).parts;
   const std::size_t part = (size_ - begin) / static_cast<std::size_t>(ranks) / kPage * kPage;

@@ -9,6 +9,7 @@
 /// Everything but the parts is atomics that begin as zero, so a fresh mapping needs no initialisation and no rank has
 /// to wait for another. Addresses differ between processes; what is stored are offsets from the segment's beginning.
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -89,7 +90,9 @@ class SharedSegment {
 
   int ranks() const { return ranks_; }
   /// Whether there is a core for every rank.
-  bool enough_cores() const { return enough_cores_; }
+  bool enough_cores() const { return ranks_ <= cores_; }
+  /// How many ranks can work at once; the same on all of them.
+  int ranks_at_once() const { return std::min(ranks_, cores_); }
   Rank rank() const { return rank_; }
   SharedHeader& header() const;
   /// Rung when `rank` may go on: by whoever posts a message to it, takes one of its own, or is the last that a
@@ -119,7 +122,7 @@ class SharedSegment {
   std::byte* base_;
   std::size_t size_;
   int ranks_;
-  bool enough_cores_;
+  int cores_;  ///< of this host
   Rank rank_;
   std::size_t next_;  ///< from here on this rank's part was never allocated
   std::size_t end_;
