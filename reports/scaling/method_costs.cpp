@@ -117,7 +117,8 @@ std::vector<std::string> row_of(const Point& point, const ScalingWords& words) {
           memory_cell(point),
           sent_cell(point),
           staleness_cell(point),
-          percent_cell(point.idle_share)};
+          percent_cell(point.idle_share),
+          point.consensus_distance ? fmt::format("{:.3g}", *point.consensus_distance) : "-"};
 }
 
 }  // namespace
@@ -126,7 +127,7 @@ Blocks method_costs(const Scaling& scaling) {
   Table table{.caption = "Methods on the most GPUs, the most efficient first",
               .columns = {"workload", "network", numbers("GPUs"), "evidence", "method", "strategy",
                           numbers("samples/s"), numbers("efficiency"), numbers("low to high"), numbers("memory"),
-                          numbers("sent per GPU"), numbers("unseen"), numbers("idle")},
+                          numbers("sent per GPU"), numbers("unseen"), numbers("idle"), numbers("apart")},
               .grouped = true};
   ChartGroup charts{"Efficiency and bytes", {}};
   for (const Subject& subject : subjects_by_spread(scaling.input.points)) {
@@ -137,12 +138,14 @@ Blocks method_costs(const Scaling& scaling) {
     if (Chart chart = chart_of(scaling, questions); chart.series.size() > 1) charts.charts.push_back(std::move(chart));
   }
   if (table.rows.empty()) return {};
-  for (const char* name : {"memory", "sent per GPU", "unseen", "idle"}) erase_if_empty(table, name);
+  for (const char* name : {"memory", "sent per GPU", "unseen", "idle", "apart"}) erase_if_empty(table, name);
   Blocks blocks{
       Heading{1, "What each training method costs"},
-      Paragraph{"Each by its best configuration on the most GPUs. Memory: weights, gradients, optimizer's state and "
-                "activations that a GPU keeps; sent: what all send in an iteration, for each GPU; unseen: gradients of "
-                "others that were applied while a rank computed its own. None of it says how fast a model learns."}};
+      Paragraph{
+          "Each by its best configuration on the most GPUs. Memory: weights, gradients, optimizer's state and "
+          "activations that a GPU keeps; sent: what all send in an iteration, for each GPU; unseen: gradients of "
+          "others that were applied while a rank computed its own; apart: the root mean square distance of ranks' "
+          "parameters from their mean. None of it says how fast a model learns."}};
   if (!charts.charts.empty()) blocks.push_back(std::move(charts));
   blocks.push_back(std::move(table));
   return blocks;

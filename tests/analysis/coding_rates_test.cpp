@@ -41,6 +41,12 @@ TEST(CodingRates, AreThoseOfBytesAndOfCalls) {
   EXPECT_EQ(fp16.source, "coding rates measured here on 2026-11-26 by hbench collective, 3 sizes");
 }
 
+// The call is half of what 2 KiB take, which say nothing of bytes.
+TEST(CodingRates, OfBytesAreThoseOfLargeBuffersAlone) {
+  const auto rates = coding_rates({timed("fp16", 1 << 11), timed("fp16", 1 << 12), timed("fp16", 1 << 24)}, here());
+  EXPECT_NEAR(rates.at("fp16").rate.encode, 1e-9, 2e-12);
+}
+
 TEST(CodingRates, AreOfThisMachineAndDevice) {
   CaseResult on_gpu = timed("fp16", 1 << 20), failed = timed("fp16", 1 << 20), simulated = timed("fp16", 1 << 20);
   on_gpu.asked.training.device = kGpuDevice;

@@ -93,6 +93,7 @@ TEST(ChoiceCharts, DrawTimeAndCostAndEfficiencyByGpuCounts) {
   EXPECT_EQ(charts[1].series[0].points[0].low, choice.alternatives[1].efficiency.low);
   EXPECT_EQ(charts[0].series[0].points[0].note, "8 GPUs, ring");
   EXPECT_EQ(charts[0].series[0].points[1].label, "16");
+  EXPECT_EQ(charts[1].y_max, 1) << "no cluster keeps more than all";
 }
 
 TEST(ChoiceCharts, HaveLinesForWhatTheJobMayTake) {

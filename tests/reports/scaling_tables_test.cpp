@@ -128,6 +128,7 @@ TEST(ScalingTables, SplitTheStepOnTheMostGpusIntoItsParts) {
   Point large = simulated("vgg16", "slow", 8, kRings, 0.5), small = simulated("vgg16", "slow", 4, kRings, 0.8);
   large.step_seconds = 0.2;
   large.ledger = {{"compute", 0.1}, {"straggler", 0.01}, {"slowdown", 0.02}, {"exposed", 0.07}};
+  large.ledger["coding"] = 1e-5;  // too little to have a column
   small.ledger = large.ledger;
   Point elsewhere = simulated("vgg16", "fast", 4, kRings, 0.9);  // a network that is too small for as many
   elsewhere.ledger = large.ledger;

@@ -48,6 +48,15 @@ TEST(ShortForm, IsLeftAsItIsWhereTheWholeFits) {
             render_within(whole.size() - 1, document, kMarkdownFormat));
 }
 
+TEST(ShortForm, LeavesCellsOf120BytesWhole) {
+  const auto shown = [](std::size_t bytes) {
+    const Document document{.title = "t", .blocks = {Table{"c", {"a"}, {{std::string(bytes, 'x')}}}}};
+    return render_within(100'000, document, kMarkdownFormat);
+  };
+  EXPECT_THAT(shown(120), Not(HasSubstr("...")));
+  EXPECT_THAT(shown(121), HasSubstr("..."));
+}
+
 TEST(ShortForm, ClipsLongCellsBetweenCodePoints) {
   std::string cell = "x";
   for (int i = 0; i < 100; ++i) cell += "\u00e4";
