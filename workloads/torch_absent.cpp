@@ -20,7 +20,7 @@ Availability gpu_training_availability() { return torch_availability(); }
 
 std::map<std::string, std::string> torch_facts() { return {}; }
 
-std::uint64_t train(const TrainingRequest&, Endpoint*, const std::function<void(const StepReport&)>&) {
+TrainingEnd train(const TrainingRequest&, Endpoint*, const std::function<void(const StepReport&)>&) {
   throw Error(ExitCode::environment, kReason, kCure);
 }
 
