@@ -175,6 +175,7 @@ TEST_F(FrameworkSweep, FailsWhereThePortOfItsRanksIsNone) {
 }
 
 TEST(MeasuredComparison, NamesTheSideOfWhichNothingIsInstalledWithTheLineThatInstallsIt) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
   const Workplace workplace;
   const Outcome outcome =
       workplace.run({"compare", "horovod-tensorflow", "--measured"}, {{"HBENCH_PYTHON", "/nowhere/python3"}});
