@@ -36,13 +36,16 @@ double as_one_rate(const std::map<int, OfSteps>& by_rank) {
 }
 
 bool waits_for_nobody(const Case& asked) {
-  return !asked.strategy.method.empty() && !parse_method(asked.strategy.method).in_lockstep();
+  if (asked.strategy.method.empty()) return false;
+  const std::optional<MethodChoice> method = known_method(asked.strategy.method);
+  return method && !method->in_lockstep();
 }
 
 /// By launch the value of each timed iteration.
 std::map<int, Launch> by_launch(const CaseResult& result, std::string_view metric, std::size_t& observations) {
   std::map<int, std::map<int, OfRanks>> of_ranks;  // launch, iteration
-  std::map<int, std::map<int, OfSteps>> of_steps;  // launch, rank
+  std::map<int, std::map<int, OfSteps>> of_steps;  // launch, rank; where these wait for nobody
+  const bool free = metric == metric::kStep && waits_for_nobody(result.asked);
   for (const Sample& sample : result.samples) {
     if (sample.metric != metric || sample.warmup) continue;
     ++observations;
@@ -50,11 +53,11 @@ std::map<int, Launch> by_launch(const CaseResult& result, std::string_view metri
     iteration.slowest = std::max(iteration.slowest, sample.value);
     iteration.sum += sample.value;
     ++iteration.ranks;
+    if (!free) continue;
     OfSteps& steps = of_steps[sample.launch][sample.rank];
     steps.seconds += sample.value;
     ++steps.steps;
   }
-  const bool free = metric == metric::kStep && waits_for_nobody(result.asked);
   std::map<int, Launch> launches;
   for (const auto& [launch, iterations] : of_ranks) {
     const double factor = free ? as_one_rate(of_steps[launch]) : 1;

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/prediction/case_strategy.hpp"
 #include "reports/scaling/series.hpp"
+#include "workloads/methods/method.hpp"
 
 namespace hbench {
 namespace {
@@ -14,11 +14,8 @@ namespace {
 using Methods = std::vector<const Point*>;
 
 std::string method_text(const Case& asked) {
-  try {
-    return method_of(asked).text();
-  } catch (const Error&) {
-    return asked.strategy.method;  // of a newer hbench
-  }
+  const std::optional<MethodChoice> method = known_method(asked.strategy.method);
+  return method ? method->text() : asked.strategy.method;
 }
 
 /// Where a method has points without compression only these count, because compressed gradients are not the same

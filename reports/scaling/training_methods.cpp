@@ -2,7 +2,6 @@
 #include <map>
 #include <set>
 
-#include "analysis/prediction/case_strategy.hpp"
 #include "reports/scaling/scaling.hpp"
 #include "workloads/simulation/method_drawing.hpp"
 
@@ -15,12 +14,7 @@ std::map<std::string, MethodChoice> methods_of(const std::vector<Point>& points)
   std::set<std::string> read;
   for (const Point& point : points) {
     if (!read.insert(point.asked.strategy.method).second) continue;
-    try {
-      const MethodChoice method = method_of(point.asked);
-      methods.emplace(method.text(), method);
-    } catch (const Error&) {
-      // A database may have methods of a newer hbench, which cannot be drawn.
-    }
+    if (const auto method = known_method(point.asked.strategy.method)) methods.emplace(method->text(), *method);
   }
   return methods;
 }

@@ -51,6 +51,12 @@ TEST(MeasuredPoint, CountsASlowRankForWhatItMakesWhereNobodyWaitsForIt) {
   EXPECT_DOUBLE_EQ(make_points({result}).front().step_seconds, 7.5);
 }
 
+TEST(MeasuredPoint, OfAMethodOfANewerHbenchIsWhatRanksTakeOnAverage) {
+  CaseResult result = measured({{{3, 12}}});
+  result.asked.strategy.method = "a-newer-one:3";
+  EXPECT_EQ(make_points({result}).front().step_seconds, 7.5);
+}
+
 TEST(MeasuredPoint, CountsLaunchesAndTheirTimedIterations) {
   CaseResult result{.asked = example_case()};
   result.samples = steps({{{1, 2}, {1, 2}, {1, 2}}, {{1, 2}, {1, 2}}});

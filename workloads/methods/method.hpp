@@ -5,6 +5,7 @@
 /// One method is one file that defines one constant and is listed in `methods.cpp`. Its plan is proved against its
 /// promise for every entry by a family test.
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,5 +71,7 @@ struct MethodChoice {
 /// `name` or `name:value:value`, and several that go together with a plus between them. \throws Error (usage), with a
 /// suggestion, or for a value out of its field's range.
 MethodChoice parse_method(std::string_view text);
+/// The method of a stored case (empty: synchronous); none where it is one of a newer hbench.
+std::optional<MethodChoice> known_method(std::string_view text);
 
 }  // namespace hbench

@@ -96,4 +96,12 @@ MethodChoice parse_method(std::string_view text) {
   return all;
 }
 
+std::optional<MethodChoice> known_method(std::string_view text) {
+  try {
+    return parse_method(text.empty() ? kSynchronous.name : text);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace hbench
