@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <ranges>
+#include <span>
+#include <vector>
+
 #include "collectives/transport/operation.hpp"
 #include "collectives/transport/transport.hpp"
 #include "collectives/transport/wait.hpp"
@@ -28,6 +33,46 @@ class PostedMessage final : public Operation {
   Transport::Request request_;
   Rank peer_;
   bool done_ = false;
+};
+
+/// Messages that were posted together. They are cancelled, the newest first, where they are destroyed before they are
+/// complete.
+class PostedMessages {
+ public:
+  explicit PostedMessages(Transport& transport) : transport_(transport) {}
+  ~PostedMessages() {
+    for (const Posted& each : open_ | std::views::reverse) transport_.cancel(each.request);
+  }
+  PostedMessages(const PostedMessages&) = delete;
+  PostedMessages& operator=(const PostedMessages&) = delete;
+
+  void receive(Rank from, int tag, std::span<std::byte> into) {
+    open_.push_back({transport_.receive(from, tag, into), from});
+  }
+  void send(Rank to, int tag, std::span<const std::byte> what) {
+    open_.push_back({transport_.send(to, tag, what), to});
+  }
+  /// Whether all are complete.
+  bool progress() {
+    std::erase_if(open_, [&](const Posted& each) { return transport_.test(each.request); });
+    return open_.empty();
+  }
+  /// The ranks at the other ends of those that are not, each once, in the order in which they were posted.
+  std::vector<Rank> peers() const {
+    std::vector<Rank> ranks;
+    for (const Posted& each : open_)
+      if (std::ranges::find(ranks, each.peer) == ranks.end()) ranks.push_back(each.peer);
+    return ranks;
+  }
+
+ private:
+  struct Posted {
+    Transport::Request request;
+    Rank peer;
+  };
+
+  Transport& transport_;
+  std::vector<Posted> open_;
 };
 
 /// Waits until a message that was just posted is complete; \param what as for `wait_for`. \throws Error (lost_rank).

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 #include <set>
 
 #include "collectives/transport/posted_message.hpp"
@@ -18,33 +17,27 @@ class PushPull final : public Operation {
  public:
   PushPull(Transport& transport, const ModelMemory& memory, std::vector<ServerPiece> pieces, ParameterServer* server,
            bool pushes)
-      : transport_(transport), memory_(memory), pieces_(std::move(pieces)), server_(server), pushes_(pushes) {}
-  ~PushPull() override {
-    for (const Posted& each : posted_ | std::views::reverse) transport_.cancel(each.request);
-  }
-  PushPull(const PushPull&) = delete;
-  PushPull& operator=(const PushPull&) = delete;
+      : transport_(transport),
+        memory_(memory),
+        pieces_(std::move(pieces)),
+        server_(server),
+        pushes_(pushes),
+        posted_(transport) {}
 
   bool progress() override {
     if (!std::exchange(begun_, true)) post();
-    std::erase_if(posted_, [&](const Posted& each) { return transport_.test(each.request); });
     std::erase_if(here_, [&](const ServerPiece& piece) { return server_->answered(piece); });
-    return posted_.empty() && here_.empty();
+    return posted_.progress() && here_.empty();
   }
   std::string waiting_for() const override { return text_of_ranks(waiting_ranks()); }
   std::vector<Rank> waiting_ranks() const override {
-    std::set<Rank> ranks;
-    for (const Posted& each : posted_) ranks.insert(each.server);
-    if (!here_.empty()) ranks.insert(transport_.rank());
-    return {ranks.begin(), ranks.end()};
+    std::vector<Rank> ranks = posted_.peers();
+    if (!here_.empty()) ranks.push_back(transport_.rank());
+    std::ranges::sort(ranks);
+    return ranks;
   }
 
  private:
-  struct Posted {
-    Transport::Request request;
-    Rank server;
-  };
-
   void post() {
     for (const ServerPiece& piece : pieces_) {
       const std::span<float> parameters = piece.of(memory_.parameters);
@@ -55,12 +48,10 @@ class PushPull final : public Operation {
         continue;
       }
       transport_.next_is(TransferKind::copy);
-      posted_.push_back(
-          {transport_.receive(piece.server, piece.pull_tag, std::as_writable_bytes(parameters)), piece.server});
+      posted_.receive(piece.server, piece.pull_tag, std::as_writable_bytes(parameters));
       if (!pushes_) continue;
       transport_.next_is(TransferKind::reduce);
-      posted_.push_back(
-          {transport_.send(piece.server, piece.push_tag, std::as_bytes(piece.of(memory_.gradients))), piece.server});
+      posted_.send(piece.server, piece.push_tag, std::as_bytes(piece.of(memory_.gradients)));
     }
   }
 
@@ -70,7 +61,7 @@ class PushPull final : public Operation {
   ParameterServer* server_;  ///< on this rank, or null
   bool pushes_;
   bool begun_ = false;
-  std::vector<Posted> posted_;     ///< that are not complete
+  PostedMessages posted_;
   std::vector<ServerPiece> here_;  ///< that the server on this rank has not answered
 };
 

@@ -55,7 +55,8 @@ class Communicator {
   std::vector<Span> end_trace() { return trace_.end(); }
   /// A dedicated server: takes part in every step until the job ends. \throws Error (lost_rank).
   void serve();
-  /// On rank 0, once the job has ended: how often servers applied a gradient that was computed without so many others.
+  /// On rank 0, once the job has ended: how often servers applied a gradient, by the number of others
+  /// that it was computed without.
   const std::map<int, std::int64_t>& unseen() const { return unseen_; }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "collectives/transport/posted_message.hpp"
 #include "collectives/transport/wait.hpp"
 #include "workloads/methods/partner.hpp"
 
@@ -22,17 +23,11 @@ struct Asked {
 class Asking final : public Operation {
  public:
   Asking(Transport& transport, Rank partner, std::vector<Asked> tensors)
-      : transport_(transport), partner_(partner), tensors_(std::move(tensors)), landings_(tensors_.size()) {}
-  ~Asking() override {
-    for (const Transport::Request request : posted_ | std::views::reverse) transport_.cancel(request);
-  }
-  Asking(const Asking&) = delete;
-  Asking& operator=(const Asking&) = delete;
+      : partner_(partner), tensors_(std::move(tensors)), landings_(tensors_.size()), posted_(transport) {}
 
   bool progress() override {
     if (!std::exchange(begun_, true)) post();
-    std::erase_if(posted_, [&](Transport::Request request) { return transport_.test(request); });
-    if (!posted_.empty()) return false;
+    if (!posted_.progress()) return false;
     for (std::size_t i = 0; i < landings_.size(); ++i)
       for (std::size_t at = 0; at < landings_[i].size(); ++at)
         tensors_[i].mean[at] += (landings_[i][at] - tensors_[i].own[at]) / 2;
@@ -40,25 +35,22 @@ class Asking final : public Operation {
     return true;
   }
   std::string waiting_for() const override { return text_of_ranks(waiting_ranks()); }
-  std::vector<Rank> waiting_ranks() const override {
-    return posted_.empty() ? std::vector<Rank>() : std::vector{partner_};
-  }
+  std::vector<Rank> waiting_ranks() const override { return posted_.peers(); }
 
  private:
   void post() {
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       const Asked& each = tensors_[i];
       landings_[i].resize(each.own.size());
-      posted_.push_back(transport_.receive(partner_, each.answer_tag, std::as_writable_bytes(std::span(landings_[i]))));
-      posted_.push_back(transport_.send(partner_, each.ask_tag, std::as_bytes(each.own)));
+      posted_.receive(partner_, each.answer_tag, std::as_writable_bytes(std::span(landings_[i])));
+      posted_.send(partner_, each.ask_tag, std::as_bytes(each.own));
     }
   }
 
-  Transport& transport_;
   Rank partner_;
   std::vector<Asked> tensors_;
   std::vector<std::vector<float>> landings_;  ///< by tensor
-  std::vector<Transport::Request> posted_;    ///< that are not complete
+  PostedMessages posted_;
   bool begun_ = false;
 };
 

@@ -1,7 +1,6 @@
 #include "workloads/engine/neighbour_mean.hpp"
 
-#include <algorithm>
-#include <ranges>
+#include "collectives/transport/posted_message.hpp"
 
 namespace hbench {
 namespace {
@@ -9,11 +8,11 @@ namespace {
 class NeighbourMean final : public Operation {
  public:
   NeighbourMean(Endpoint& endpoint, int workers, MeanRuns runs)
-      : transport_(endpoint.transport()),
-        device_(endpoint.device()),
+      : device_(endpoint.device()),
         tag_(endpoint.reserve_tag()),
-        neighbours_(neighbours_of(transport_.rank(), workers)),
-        runs_(std::move(runs)) {
+        neighbours_(neighbours_of(endpoint.transport().rank(), workers)),
+        runs_(std::move(runs)),
+        posted_(endpoint.transport()) {
     std::size_t at = 0;
     for (std::size_t i = 0; i < neighbours_.size(); ++i)
       for (const auto& run : runs_.own) {
@@ -21,46 +20,23 @@ class NeighbourMean final : public Operation {
         at += run.size_bytes();
       }
   }
-  // Newest first, as `Transport::cancel` asks for.
-  ~NeighbourMean() override {
-    for (const Posted& each : posted_ | std::views::reverse) transport_.cancel(each.request);
-  }
-  NeighbourMean(const NeighbourMean&) = delete;
-  NeighbourMean& operator=(const NeighbourMean&) = delete;
-
   bool progress() override {
     if (!begun_) post();
-    std::erase_if(posted_, [&](const Posted& each) { return transport_.test(each.request); });
-    if (!posted_.empty()) return false;
+    if (!posted_.progress()) return false;
     if (!std::exchange(complete_, true)) take_means();
     return true;
   }
 
   std::string waiting_for() const override { return complete_ ? "" : text_of_ranks(waiting_ranks()); }
-  std::vector<Rank> waiting_ranks() const override {
-    std::vector<Rank> ranks;
-    for (const bool sends : {false, true})
-      for (const Posted& each : posted_)
-        if (each.sends == sends && std::ranges::find(ranks, each.peer) == ranks.end()) ranks.push_back(each.peer);
-    return ranks;
-  }
+  std::vector<Rank> waiting_ranks() const override { return posted_.peers(); }
 
  private:
-  struct Posted {
-    Transport::Request request;
-    Rank peer;
-    bool sends;
-  };
-
   void post() {
     begun_ = true;
     const std::size_t runs = runs_.own.size();
-    for (std::size_t i = 0; i < landings_.size(); ++i) {
-      const Rank from = neighbours_[i / runs];
-      posted_.push_back({transport_.receive(from, tag_, landings_[i]), from, false});
-    }
+    for (std::size_t i = 0; i < landings_.size(); ++i) posted_.receive(neighbours_[i / runs], tag_, landings_[i]);
     for (const Rank to : neighbours_)
-      for (const auto& run : runs_.own) posted_.push_back({transport_.send(to, tag_, std::as_bytes(run)), to, true});
+      for (const auto& run : runs_.own) posted_.send(to, tag_, std::as_bytes(run));
   }
 
   void take_means() {
@@ -74,24 +50,16 @@ class NeighbourMean final : public Operation {
     }
   }
 
-  Transport& transport_;
   Device& device_;
   int tag_;
   std::vector<Rank> neighbours_;
   MeanRuns runs_;
   std::vector<std::span<std::byte>> landings_;  ///< of each neighbour, by run
-  std::vector<Posted> posted_;                  ///< that are not complete
+  PostedMessages posted_;
   bool begun_ = false, complete_ = false;
 };
 
 }  // namespace
-
-std::vector<Rank> neighbours_of(Rank rank, int workers) {
-  std::vector<Rank> others{(rank + workers - 1) % workers, (rank + 1) % workers};
-  if (others[0] == others[1]) others.pop_back();
-  if (others[0] == rank) others.clear();
-  return others;
-}
 
 std::unique_ptr<Operation> Neighbours::exchange(const Bucket& bucket) {
   MeanRuns runs;

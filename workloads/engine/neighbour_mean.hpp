@@ -10,12 +10,9 @@
 #include "collectives/endpoints/endpoint.hpp"
 #include "workloads/engine/layout.hpp"
 #include "workloads/engine/some_exchange.hpp"
+#include "workloads/methods/partner.hpp"
 
 namespace hbench {
-
-/// Returns the ranks before and after `rank` in a circle of `workers`: one where there are two workers, none where
-/// there is one.
-std::vector<Rank> neighbours_of(Rank rank, int workers);
 
 /// Where the parameters of a bucket lie on a rank, cut into runs that are alike on all ranks.
 struct MeanRuns {

@@ -23,11 +23,11 @@ class OwnPacer final : public Pacer {
 
   void begin(Clock::time_point at) override {
     if (begun_) return;
-    begun_ = last_said_ = last_heard_ = last_end_ = at;
+    begun_ = last_said_ = last_order_ = last_end_ = at;
     if (!leads()) orders_.expect();
     for (Worker& worker : workers_) {
       worker.inbox->expect();
-      worker.heard = at;
+      worker.last_message = at;
     }
   }
 
@@ -63,7 +63,7 @@ class OwnPacer final : public Pacer {
   };
   struct Worker {
     std::unique_ptr<Inbox<Progress>> inbox;
-    Clock::time_point heard = {};
+    Clock::time_point last_message = {};
     bool done = false;
   };
 
@@ -81,7 +81,7 @@ class OwnPacer final : public Pacer {
     bool all_done = done_;
     for (Worker& worker : workers_) {
       while (const auto message = worker.inbox->poll()) {
-        worker.heard = Clock::now();
+        worker.last_message = Clock::now();
         worker.done = message->done != 0;
         if (!worker.done) worker.inbox->expect();
       }
@@ -102,18 +102,19 @@ class OwnPacer final : public Pacer {
     if (since(last_end_) > request_.timeout) return;
     std::vector<Rank> silent;
     for (std::size_t i = 0; i < workers_.size(); ++i)
-      if (!workers_[i].done && since(workers_[i].heard) > request_.timeout) silent.push_back(static_cast<Rank>(i) + 1);
+      if (!workers_[i].done && since(workers_[i].last_message) > request_.timeout)
+        silent.push_back(static_cast<Rank>(i) + 1);
     if (!silent.empty()) throw late_ranks(progress_.steps, request_.timeout, text_of_ranks(silent));
   }
 
   void follow() {
     while (const auto order = orders_.poll()) {
-      last_heard_ = Clock::now();
+      last_order_ = Clock::now();
       over_ = order->kind == OrderKind::step_end;
       if (!over_) orders_.expect();
     }
     const Seconds patience = request_.timeout * kMorePatience;
-    if (!over_ && since(last_heard_) > patience) throw late_ranks(progress_.steps, patience, "rank 0");
+    if (!over_ && since(last_order_) > patience) throw late_ranks(progress_.steps, patience, "rank 0");
   }
 
   const TrainingRequest& request_;
@@ -125,7 +126,7 @@ class OwnPacer final : public Pacer {
   Phase phase_;  ///< of the iteration that runs or, once it has ended, of the next
   bool done_ = false, over_ = false;
   std::optional<Clock::time_point> begun_;
-  Clock::time_point last_said_, last_heard_, last_end_;
+  Clock::time_point last_said_, last_order_, last_end_;
 };
 
 }  // namespace

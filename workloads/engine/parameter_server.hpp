@@ -42,11 +42,12 @@ class ParameterServer {
   /// `parameters` has the answer once `answered` says so.
   void push(const ServerPiece& piece, std::span<float> gradients, std::span<float> parameters);
   bool answered(const ServerPiece& piece) const;
-  /// After so many iterations; `parameters`, of the whole model, has this server's part of the final ones once `done`.
+  /// After this number of iterations; `parameters`, of the whole model, has this server's part of the final ones once
+  /// `done`.
   void leave(int iterations, std::span<float> parameters);
   /// @}
 
-  /// How often a gradient came that was computed without so many others that were applied before it.
+  /// How often a gradient came, by the number of others that were applied before it and that it was computed without.
   const std::map<int, std::int64_t>& unseen() const { return unseen_; }
 
  private:

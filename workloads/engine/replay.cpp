@@ -14,8 +14,8 @@
 
 #include "collectives/base/error.hpp"
 #include "workloads/engine/digest.hpp"
-#include "workloads/engine/neighbour_mean.hpp"
 #include "workloads/engine/worker.hpp"
+#include "workloads/methods/partner.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
 namespace hbench {

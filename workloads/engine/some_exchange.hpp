@@ -26,10 +26,11 @@ class SomeExchange {
   virtual bool answers() const { return false; }
   /// No other rank will ask anything of this one any more.
   virtual bool done() const { return true; }
-  /// A worker leaves the job after so many iterations. Returns when it needs no other rank any more, and none needs it.
+  /// A worker leaves the job after this number of iterations. Returns when it needs no other rank any more, and none
+  /// needs it.
   virtual void leave(int /*iterations*/) {}
-  /// On rank 0, once all have left: how often servers applied a gradient that was computed without so many others.
-  /// Empty elsewhere, and without servers. All ranks call it.
+  /// On rank 0, once all have left: how often servers applied a gradient, by the number of others that
+  /// it was computed without. Empty elsewhere, and without servers. All ranks call it.
   virtual std::map<int, std::int64_t> gather_unseen() { return {}; }
 };
 

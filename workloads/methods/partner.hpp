@@ -1,6 +1,9 @@
 #pragma once
 
+/// Whom a rank averages its parameters with, where it does not with all: the same in the simulator and in the engine.
+
 #include <random>
+#include <vector>
 
 #include "collectives/base/units.hpp"
 
@@ -12,6 +15,15 @@ inline Rank partner_of(Rank rank, int iteration, int workers) {
   constexpr std::uint64_t kSeed = 20260101;  // one number is as good as another
   std::mt19937_64 draw(kSeed + static_cast<std::uint64_t>(rank) * 1'000'003 + static_cast<std::uint64_t>(iteration));
   return (rank + std::uniform_int_distribution<int>(1, workers - 1)(draw)) % workers;
+}
+
+/// Returns the ranks before and after `rank` in a circle of `workers`: one where there are two workers, none where
+/// there is one.
+inline std::vector<Rank> neighbours_of(Rank rank, int workers) {
+  std::vector<Rank> others{(rank + workers - 1) % workers, (rank + 1) % workers};
+  if (others[0] == others[1]) others.pop_back();
+  if (others[0] == rank) others.clear();
+  return others;
 }
 
 }  // namespace hbench

@@ -76,8 +76,8 @@ struct TrainingEnd {
   /// Where ranks average with some others, on rank 0: the root mean square of the distance of a parameter from the mean
   /// of all workers', which they end with.
   std::optional<double> consensus_distance = {};
-  /// Where servers apply gradients as they come, on rank 0: how often they applied one that was computed without so
-  /// many others. Of all pieces of the model alike.
+  /// Where servers apply gradients as they come, on rank 0: how often they applied one, by the number of others
+  /// that it was computed without. Of all pieces of the model alike.
   std::map<int, std::int64_t> unseen = {};
 };
 
