@@ -233,13 +233,15 @@ StepTimes SimulatedRunner::simulated(const Setting& setting, End end, double net
 StatedStep SimulatedRunner::stated(const Case& asked, double node_rate) {
   const Setting setting = setting_of(asked, node_rate);
   // What is lost depends on the band.
-  return {.step = setting.loses() ? step(asked, node_rate).step() : simulated(setting, End::stated).step,
+  return {.step = setting.loses() ? step(setting).step() : simulated(setting, End::stated).step,
           .rate = setting.rate.samples_per_second};
 }
 
-SimulatedStep SimulatedRunner::step(const Case& asked, double node_rate) {
+SimulatedStep SimulatedRunner::step(const Case& asked, double node_rate) { return step(setting_of(asked, node_rate)); }
+
+SimulatedStep SimulatedRunner::step(const Setting& setting) {
+  const Case& asked = setting.asked;
   const Profile& cluster = catalog_.profiles.at(asked.profile);
-  const Setting setting = setting_of(asked, node_rate);
   const OneGpu& rate = setting.rate;
   SimulatedStep result{.rate = rate.samples_per_second, .rate_factor = rate.factor};
   const StepTimes& times = result.times = simulated(setting, End::stated, 1, 1, &result.spans);
@@ -282,11 +284,9 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   add("communication_seconds", times.communication.value);
   add_other_batch(result, one_gpu(asked, catalog_));
   add_memory(result, memory_of(asked, catalog_));
-  if (const std::optional<Staleness>& staleness = times.staleness) {
-    add(fmt::format("{}mean", metric::kStaleness), staleness->mean, "1");
-    add(fmt::format("{}p95", metric::kStaleness), staleness->p95, "1");
-    add(fmt::format("{}largest", metric::kStaleness), staleness->largest, "1");
-  }
+  if (times.staleness)
+    for (const auto& [name, value] : times.staleness->parts())
+      add(fmt::format("{}{}", metric::kStaleness, name), value, "1");
   if (times.sent && asked.gpus > 1) {
     add(fmt::format("{}within", metric::kSent), times.sent->within, "B");
     add(fmt::format("{}between", metric::kSent), times.sent->between, "B");

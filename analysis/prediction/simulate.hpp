@@ -118,6 +118,7 @@ class SimulatedRunner {
     }
   };
   Setting setting_of(const Case& asked, double node_rate);
+  SimulatedStep step(const Setting& setting);
   StepTimes simulated(const Setting& setting, End end, double network_slower = 1, double gpu_faster = 1,
                       std::vector<Span>* spans = nullptr);
   StepSimulator& simulator(const std::string& profile_name, const World& world, End end, const Preset* preset);

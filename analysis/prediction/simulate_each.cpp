@@ -23,6 +23,7 @@ class Crew {
   }
   /// Ends what is running.
   ~Crew() {
+    const std::scoped_lock lock(mutex_);
     leaves_ = true;
     changed_.notify_all();
   }

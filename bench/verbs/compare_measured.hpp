@@ -11,7 +11,7 @@
 
 namespace hbench {
 
-/// How it is measured: what a sweep is told.
+/// How it is measured: the arguments of the sweep.
 struct MeasuredComparison {
   bool wanted = false;
   std::string workload = "resnet18";

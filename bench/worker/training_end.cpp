@@ -12,12 +12,9 @@ void tell_end(Rank rank, const TrainingEnd& end, const Say& say) {
     say(SamplesLine{rank, 0, std::move(metric), "1", false, 0, {value}});
   };
   if (end.consensus_distance) sample(std::string(metric::kConsensusDistance), *end.consensus_distance);
-  if (!end.unseen.empty()) {
-    const Staleness staleness = Staleness::of(end.unseen);
-    sample(fmt::format("{}mean", metric::kStaleness), staleness.mean);
-    sample(fmt::format("{}p95", metric::kStaleness), staleness.p95);
-    sample(fmt::format("{}largest", metric::kStaleness), staleness.largest);
-  }
+  if (!end.unseen.empty())
+    for (const auto& [name, value] : Staleness::of(end.unseen).parts())
+      sample(fmt::format("{}{}", metric::kStaleness, name), value);
   say(DoneLine{rank, fmt::format("{:016x}", end.digest)});
 }
 

@@ -64,7 +64,7 @@ constexpr std::string_view kOfGpus =
 Table all_of(const Scaling& scaling, const std::vector<const Point*>& points) {
   Table table{.caption = "Measured in turn, the quickest first",
               .columns = {"what", numbers("step, ms"), numbers("samples/s"), numbers("of ideal speed"),
-                          numbers("95 % interval"), "the quickest is so many times as fast"}};
+                          numbers("95 % interval"), "the quickest is faster by"}};
   for (const Point* point : points) {
     const std::string name = point->asked.strategy.of_framework() ? scaling.words.strategy(point->asked)
                                                                   : "hbench, " + scaling.words.strategy(point->asked);

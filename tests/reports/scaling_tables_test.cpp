@@ -41,7 +41,7 @@ TEST(ScalingTables, OfMoreThanThirtyPairsAreFolded) {
   }
 }
 
-/// A simulated point of VGG-16 on 8 GPUs by a method, of which each GPU sends so many MB between nodes.
+/// A simulated point of VGG-16 on 8 GPUs by a method, of which each GPU sends `megabytes` between nodes.
 Point by_method(const std::string& method, double efficiency, double megabytes, Strategy strategy = kRings) {
   strategy.method = method;
   Point point = simulated("vgg16", "fast", 8, strategy, efficiency);

@@ -2,9 +2,12 @@
 
 /// Where the time of a simulated step goes.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "collectives/base/units.hpp"
 #include "collectives/network/simulation_plan.hpp"
@@ -18,6 +21,10 @@ struct Staleness {
   int p95 = 0, largest = 0;
   /// \param counts how often each number has come; not empty
   static Staleness of(const std::map<int, std::int64_t>& counts);
+  /// By the names under which results have them.
+  std::array<std::pair<std::string_view, double>, 3> parts() const {
+    return {{{"mean", mean}, {"p95", p95}, {"largest", largest}}};
+  }
 };
 
 /// One simulated step and where its time went. The parts add up to `step`.
