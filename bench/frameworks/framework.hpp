@@ -31,6 +31,8 @@ struct Framework {
   std::string_view preset;                  ///< the framework as the simulator sees it
   std::string_view method = "synchronous";  ///< of its training, as `--method` has it
   std::span<const FrameworkSetting> settings = {};
+  /// Whether its ranks train on GPUs as well, each on one of its own.
+  bool on_gpu = false;
   /// Parameter servers, each a process beside those of the workers.
   int servers = 0;
   /// Why it does not train a model that others train; null: it trains all of torchvision's.
@@ -55,7 +57,7 @@ FrameworkChoice parse_framework(std::string_view text);
 void set_framework(Case& asked, const FrameworkChoice& choice, const std::string& version);
 
 /// Why a framework does not train such a case; empty where it does. What all of them lack: so far they are started on
-/// the CPU cores of one host, with plain SGD in float32, and train those models that torchvision has.
+/// one host, with plain SGD, and train those models that torchvision has.
 std::string refuse_framework(const Framework& framework, const Case& asked);
 
 }  // namespace hbench

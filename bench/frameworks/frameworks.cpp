@@ -44,11 +44,14 @@ void set_framework(Case& asked, const FrameworkChoice& choice, const std::string
   TrainingStrategy strategy = strategy_of(find_entry(presets(), choice.framework->preset, "preset"), 1);
   strategy.method = parse_method(choice.framework->method);
   if (strategy.method.goes_by_units()) strategy.fusion = parse_fusion("none");
+  strategy.on_gpu = asked.training.on_gpu();
+  if (!asked.training.precision.empty()) strategy.precision = parse_precision(asked.training.precision);
   write_strategy(asked, strategy);
   asked.strategy.framework = choice.text();
   asked.strategy.framework_version = version;
   asked.implementation = kFrameworkRevision;
-  asked.source = fmt::format("this machine's CPU cores, {} {}, synthetic images", asked.strategy.framework, version);
+  asked.source = fmt::format("this machine's {}, {} {}, synthetic images", strategy.on_gpu ? "GPUs" : "CPU cores",
+                             asked.strategy.framework, version);
 }
 
 std::string refuse_framework(const Framework& framework, const Case& asked) {
@@ -57,9 +60,13 @@ std::string refuse_framework(const Framework& framework, const Case& asked) {
     return fmt::format("frameworks train torchvision's models, and {} is none", asked.workload);
   if (framework.refuses != nullptr)
     if (const std::string_view why = framework.refuses(**model); !why.empty()) return std::string(why);
-  if (asked.training.on_gpu()) return "frameworks train on CPU cores so far; give --device cpu";
+  const TrainingTask& task = asked.training;
+  if (task.on_gpu() && !framework.on_gpu)
+    return fmt::format("{} trains on CPU cores so far; give --device cpu", framework.name);
   if (asked.nodes > 1) return "frameworks train on one host so far";
-  if (!asked.training.precision.empty()) return "frameworks train in float32 so far";
+  if (!task.precision.empty() && !(task.on_gpu() && (task.precision == "tf32" || task.precision == "bf16")))
+    return task.on_gpu() ? "frameworks train in float32, tf32 or bf16 so far"
+                         : "frameworks train in float32 on CPU cores";
   if (!asked.training.optimizer.empty()) return "frameworks train with plain SGD so far";
   if (asked.accumulate > 1) return "frameworks train without micro-batches so far";
   return "";

@@ -85,7 +85,8 @@ TEST(Frameworks, TrainWhatTheirScriptsCanAndSayWhatTheyCannot) {
       {[](Case& asked) { asked.workload = "inception_v3"; }, ""},
       {[](Case& asked) { asked.workload = "lenet5"; }, "lenet5 is none"},
       {[](Case& asked) { asked.workload = "my.pt:3x32x32"; }, "my.pt:3x32x32 is none"},
-      {[](Case& asked) { asked.training.device = kGpuDevice; }, "--device cpu"},
+      {[](Case& asked) { asked.training = {.device = kGpuDevice, .precision = "bf16"}; }, ""},
+      {[](Case& asked) { asked.training = {.device = kGpuDevice, .precision = "fp16"}; }, "tf32 or bf16"},
       {[](Case& asked) { asked.nodes = 2; }, "one host"},
       {[](Case& asked) { asked.training.precision = "bf16"; }, "float32"},
       {[](Case& asked) { asked.training.optimizer = "adam"; }, "plain SGD"},
@@ -97,6 +98,14 @@ TEST(Frameworks, TrainWhatTheirScriptsCanAndSayWhatTheyCannot) {
       EXPECT_THAT(refuse_framework(*frameworks().front(), asked), IsEmpty());
     else
       EXPECT_THAT(refuse_framework(*frameworks().front(), asked), HasSubstr(words));
+  }
+}
+
+TEST(Frameworks, TrainOnGpusWhereTheirScriptsDo) {
+  for (const char* name : {"horovod", "tensorflow-ring", "tensorflow-ps"}) {
+    Case asked = trained_by(name);
+    asked.training.device = kGpuDevice;
+    EXPECT_THAT(refuse_framework(*parse_framework(name).framework, asked), HasSubstr("--device cpu"));
   }
 }
 

@@ -45,6 +45,11 @@ def pin(local_rank):
     os.sched_setaffinity(0, {cores[local_rank % len(cores)]})
 
 
+def on_gpu(case):
+    """Whether ranks train on GPUs."""
+    return case.get("device") == "gpu"
+
+
 def setting_of(framework):
     """The setting in `pytorch-ddp:bucket-view`; empty where there is none."""
     return framework.partition(":")[2]
@@ -122,7 +127,8 @@ def main(version, train):
     say("hello", rank=rank, **identity())
     try:
         order = json.loads(sys.argv[1])
-        pin(local_rank)
+        if not on_gpu(order["case"]):
+            pin(local_rank)
         digest = train(order, rank, ranks, local_rank)
     except Exception as error:  # whatever the framework raises ends the launch, with its words
         fail(rank, LOST_RANK, f"{type(error).__name__}: {error}")

@@ -1,4 +1,4 @@
-"""One rank of PyTorch's DistributedDataParallel on Gloo."""
+"""One rank of PyTorch's DistributedDataParallel on Gloo or, on GPUs, NCCL."""
 
 import hbench_rank
 
@@ -16,7 +16,7 @@ def train(order, rank, ranks, local_rank):
     import torch
     import torch_rank
 
-    agree = torch_rank.meet_over_gloo(rank, ranks)
+    agree = torch_rank.meet(order["case"], rank, ranks)
 
     def spread(model):
         # All options as they are by default, but what the name asks for.

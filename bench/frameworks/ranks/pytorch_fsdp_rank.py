@@ -1,4 +1,4 @@
-"""One rank of PyTorch's fully_shard (FSDP2) on Gloo."""
+"""One rank of PyTorch's fully_shard (FSDP2) on Gloo or, on GPUs, NCCL."""
 
 import hbench_rank
 
@@ -27,10 +27,10 @@ def train(order, rank, ranks, local_rank):
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard
 
-    agree = torch_rank.meet_over_gloo(rank, ranks)
+    agree = torch_rank.meet(order["case"], rank, ranks)
 
     def spread(model):
-        mesh = init_device_mesh("cpu", (ranks,))
+        mesh = init_device_mesh("cuda" if hbench_rank.on_gpu(order["case"]) else "cpu", (ranks,))
         for unit in units(model):
             fully_shard(unit, mesh=mesh)
         fully_shard(model, mesh=mesh)

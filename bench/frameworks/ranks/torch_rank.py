@@ -20,11 +20,25 @@ def make_model(name):
     return getattr(torchvision.models, name)()
 
 
-def make_data(case, rank):
+def place_of(case, local_rank):
+    """The device of a rank, which becomes the current one, with the memory format and precision of hbench's own ranks.
+    Several ranks may share a GPU."""
+    if not hbench_rank.on_gpu(case):
+        return {"device": torch.device("cpu")}
+    device = torch.device("cuda", local_rank % torch.cuda.device_count())
+    torch.cuda.set_device(device)
+    torch.backends.cudnn.benchmark = True
+    tf32 = case.get("precision") == "tf32"
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = tf32
+    return {"device": device, "memory_format": torch.channels_last}
+
+
+def make_data(case, rank, place):
     """Batches of random images that take turns."""
     torch.manual_seed(2 + rank)
     shape = (case["batch_per_gpu"], 3, case["image_size"], case["image_size"])
-    return [(torch.randn(shape), torch.randint(CLASSES, shape[:1])) for _ in range(BATCHES)]
+    return [(torch.randn(shape).to(**place), torch.randint(CLASSES, shape[:1]).to(place["device"]))
+            for _ in range(BATCHES)]
 
 
 def loss_of(output, labels):
@@ -38,7 +52,7 @@ def digest_of(parameters):
     """Equal where all bits of all parameters are."""
     sums = hashlib.sha256()
     for parameter in parameters:
-        sums.update(parameter.detach().contiguous().view(-1).numpy())
+        sums.update(parameter.detach().cpu().contiguous().view(-1).numpy())
     return sums.hexdigest()[:16]
 
 
@@ -51,15 +65,18 @@ def train(order, rank, spread, agree, gathered=lambda model: model.parameters())
     case = order["case"]
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)
-    model = make_model(case["workload"])
+    place = place_of(case, hbench_rank.place()[2])
+    model = make_model(case["workload"]).to(**place)
     hbench_rank.report([rank], "parameters", sum(each.numel() for each in model.parameters()))
     model, optimizer = spread(model)
-    data = make_data(case, rank)
+    data = make_data(case, rank, place)
+    kind, half = place["device"].type, case.get("precision") == "bf16"
     steps = hbench_rank.Steps(order, [rank], agree)
     while steps.go_on():
         images, labels = data[steps.done % BATCHES]
         model.zero_grad(set_to_none=True)
-        loss = loss_of(model(images), labels)
+        with torch.autocast(kind, torch.bfloat16, enabled=half):
+            loss = loss_of(model(images), labels)
         loss.backward()
         optimizer.step()
         steps.end(loss.item())
@@ -67,12 +84,12 @@ def train(order, rank, spread, agree, gathered=lambda model: model.parameters())
     return digest_of(gathered(model))
 
 
-def meet_over_gloo(rank, ranks):
+def meet(case, rank, ranks):
     """Joins the ranks of this job, at the address in the environment; returns `agree` of `train`."""
-    torch.distributed.init_process_group("gloo", rank=rank, world_size=ranks)
+    torch.distributed.init_process_group("nccl" if hbench_rank.on_gpu(case) else "gloo", rank=rank, world_size=ranks)
 
     def agree(number):
-        shared = torch.tensor(number)
+        shared = torch.tensor(number, device="cuda" if hbench_rank.on_gpu(case) else "cpu")
         torch.distributed.broadcast(shared, 0)
         return int(shared)
 
