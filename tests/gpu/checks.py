@@ -75,6 +75,36 @@ def trained_on_the_gpu(log, folder):
     return None if {"ring", "none"} <= strategies else f"measured on the GPU: {sorted(strategies) or 'nothing'}"
 
 
+def measured_by(field, log):
+    """Points measured on the GPU by a field of theirs; those without it by an empty one."""
+    return {point.get(field) or "": point for point in points(log) if is_on_gpu(point)}
+
+
+def were_measured(field, wanted):
+    def judge(log, folder):
+        try:
+            missing = sorted(set(wanted) - measured_by(field, log).keys())
+        except (ValueError, KeyError, TypeError) as error:
+            return f"not the JSON of a sweep: {error!r}"
+        return f"not measured on the GPU: {', '.join(missing)}" if missing else None
+    return judge
+
+
+def methods_were_measured(methods):
+    return were_measured("method", ["" if method == "synchronous" else method for method in methods])
+
+
+def frameworks_were_measured(frameworks):
+    return were_measured("framework", frameworks)
+
+
+def framework_rows(folder):
+    known = measured_by("framework", folder / "frameworks.log")
+    own = known.pop("")["throughput"]
+    return [Ratio(f"hbench's rank / {name}, ResNet-50 bf16", point["throughput"], "images/s", own / point["throughput"],
+                  0.95) for name, point in sorted(known.items())]
+
+
 def simulated_from_the_gpu(log, folder):
     try:
         rows = points(log)

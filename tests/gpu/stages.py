@@ -76,6 +76,10 @@ HARNESS = ("sweep", "--gpus", "1", "--evidence", "measured", "--device", "gpu", 
            "--launches", "3", "--budget", "10s", "--db", "{logs}/harness.db", "--report", "{logs}/report", "--json",
            "--quiet")
 
+METHODS = "synchronous,zero:1,local-sgd:4,diloco:4,decentralized,gossip,async-ps,ssp:2"
+MEASURED = ("sweep", "--evidence", "measured", "--device", "gpu", "--workload", "resnet50", "--image-size", "224",
+            "--precision", "bf16", "--compressor", "none", "--json", "--quiet")
+
 STAGES = (
     Stage("kernels", "kernels against their twins on the host, and what CUDA and the driver say of this machine", (
         tests("device_tests", "tests/collectives/cuda_device_test"),
@@ -120,6 +124,18 @@ STAGES = (
                rows=checks.harness_rows),
         Step("eager", "python3", ("{source}/tests/gpu/eager.py", "128", "224", "bf16"), 180, ("torch",),
              rows=checks.eager_rows),
+    )),
+    Stage("methods", "training methods between four ranks that share a GPU, each a process", (
+        hbench("methods", *MEASURED, "--gpus", "4", "--oversubscribe", "4", "--executor", "cuda", "--batch", "32",
+               "--algorithm", "ring,ps", "--servers", "colocated", "--fusion", "none", "--method", METHODS,
+               "--launches", "1", "--more-launches", "0", "--budget", "3s", "--db", "{logs}/methods.db", limit=240,
+               needs=("LibTorch", "MPI"), judge=checks.methods_were_measured(METHODS.split(","))),
+    )),
+    Stage("frameworks", "PyTorch's DDP and FSDP on one GPU, in turn with hbench's own rank", (
+        hbench("frameworks", *MEASURED, "--gpus", "1", "--executor", "cuda", "--batch", "64", "--algorithm", "ring",
+               "--framework", "pytorch-ddp,pytorch-fsdp", "--launches", "2", "--more-launches", "0", "--budget", "4s",
+               "--db", "{logs}/frameworks.db", limit=240, needs=("LibTorch", "MPI", "torch"),
+               judge=checks.frameworks_were_measured(("pytorch-ddp", "pytorch-fsdp")), rows=checks.framework_rows),
     )),
     Stage("report", "measured on one GPU, calibrated, simulated to 128", (
         hbench("calibrated", "sweep", "--gpus", "1..128", "--evidence", "measured,simulated", "--device", "gpu",
