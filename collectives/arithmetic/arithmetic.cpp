@@ -144,4 +144,22 @@ void keep_rest(std::span<const float> whole, std::span<float> part) {
   }
 }
 
+void change(const NumbersChange& by, std::span<float> numbers) {
+  const auto [kind, factor, a, b, root, epsilon] = by;
+  switch (kind) {
+    case NumbersChange::Kind::multiply:
+      for (float& x : numbers) x *= factor;
+      return;
+    case NumbersChange::Kind::add:
+      for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] += factor * a[i];
+      return;
+    case NumbersChange::Kind::add_product:
+      for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] += factor * a[i] * b[i];
+      return;
+    case NumbersChange::Kind::add_ratio:
+      for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] += factor * a[i] / (std::sqrt(b[i]) / root + epsilon);
+      return;
+  }
+}
+
 }  // namespace hbench

@@ -7,6 +7,7 @@
 /// min and max: a NaN in either operand gives NaN.
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "collectives/arithmetic/data_type.hpp"
@@ -30,5 +31,21 @@ void finish(DataType type, ReduceOp op, int workers, std::span<std::byte> buffer
 
 /// part = whole - part, rounded once, where that is finite, and 0 elsewhere. \pre equal sizes; no overlap.
 void keep_rest(std::span<const float> whole, std::span<float> part);
+
+/// What optimizers are made of: what becomes of each x of many numbers.
+struct NumbersChange {
+  enum class Kind : std::uint8_t {
+    multiply,     ///< factor x
+    add,          ///< x + factor a
+    add_product,  ///< x + factor a b
+    add_ratio,    ///< x + factor a / (sqrt(b) / root + epsilon)
+  } kind;
+  float factor = 1;
+  std::span<const float> a = {}, b = {};  ///< as many as x, where the kind has them
+  float root = 1, epsilon = 0;
+};
+
+/// Each operation rounds once. \pre no overlap, or equal ranges.
+void change(const NumbersChange& by, std::span<float> numbers);
 
 }  // namespace hbench

@@ -144,23 +144,15 @@ void renew_lost_columns(const LowRankShape& shape, const Draw& draw, std::span<f
 
 std::unique_ptr<LowRankProducts> host_low_rank_products() { return std::make_unique<HostProducts>(); }
 
-LowRankState::Floats::Floats(Device& device, std::int64_t elements)
-    : memory(device.allocate(static_cast<std::size_t>(elements) * sizeof(float))),
-      floats(reinterpret_cast<float*>(memory.get()), static_cast<std::size_t>(elements)) {
-  if (floats.empty()) return;
-  device.fill_neutral(DataType::float32, ReduceOp::sum, std::as_writable_bytes(floats));
-  synchronize(device);
-}
-
 LowRankState::LowRankState(std::int64_t elements, std::int64_t rank, bool error_feedback, std::uint64_t seed,
                            Device& device)
     : shape_(low_rank_shape(elements, rank)),
       seed_(seed),
       device_(&device),
       products_(device.low_rank_products()),
-      left_(device, shape_.left_elements()),
-      right_(device, shape_.right_elements()),
-      residual_(device, error_feedback ? elements : 0) {}
+      left_(make_floats(device, static_cast<std::size_t>(shape_.left_elements()))),
+      right_(make_floats(device, static_cast<std::size_t>(shape_.right_elements()))),
+      residual_(make_floats(device, static_cast<std::size_t>(error_feedback ? elements : 0))) {}
 
 void LowRankState::begin(std::span<float> gradient) {
   products_->renew_lost_columns(shape_, {.seed = seed_, .step = step_}, right());

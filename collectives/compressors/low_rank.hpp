@@ -82,21 +82,14 @@ class LowRankState {
   std::span<const float> residual() const { return residual_.floats; }
 
  private:
-  /// Zeros to begin with.
-  struct Floats {
-    Floats(Device& device, std::int64_t elements);
-    DeviceMemory memory;
-    std::span<float> floats;
-  };
-
   LowRankShape shape_;
   std::uint64_t seed_;
   std::int32_t step_ = 0;
   Device* device_;
   std::unique_ptr<LowRankProducts> products_;
-  Floats left_;
-  Floats right_;
-  Floats residual_;
+  DeviceFloats left_;
+  DeviceFloats right_;
+  DeviceFloats residual_;
 };
 
 /// The state for a buffer of `elements`, as `choice` says (`ef:powersgd` keeps a residual, and is the paper's

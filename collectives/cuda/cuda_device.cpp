@@ -148,6 +148,8 @@ void CudaDevice::keep_rest(std::span<const float> whole, std::span<float> part) 
   cuda::keep_rest(queue(), whole, part);
 }
 
+void CudaDevice::change(const NumbersChange& by, std::span<float> numbers) { cuda::change(queue(), by, numbers); }
+
 std::shared_ptr<const Codec> CudaDevice::codec_of(const CompressorChoice& choice) {
   const CudaCodec* const entry = find_cuda_codec(choice.compressor->name);
   return entry == nullptr ? nullptr : entry->make(*this, choice);

@@ -30,6 +30,7 @@ class CudaDevice final : public LaunchingDevice {
   void fill_neutral(DataType type, ReduceOp op, std::span<std::byte> buffer) override;
   void finish(DataType type, ReduceOp op, int workers, std::span<std::byte> buffer) override;
   void keep_rest(std::span<const float> whole, std::span<float> part) override;
+  void change(const NumbersChange& by, std::span<float> numbers) override;
   std::shared_ptr<const Codec> codec_of(const CompressorChoice& choice) override;
   std::unique_ptr<LowRankProducts> low_rank_products() override;
   void copy(std::span<const std::byte> from, std::span<std::byte> to) override;

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <span>
 
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 
 namespace hbench::cuda {
 
@@ -23,5 +23,6 @@ void accumulate(const Queue& queue, DataType type, ReduceOp op, std::span<const 
 void fill_neutral(const Queue& queue, DataType type, ReduceOp op, std::span<std::byte> buffer);
 void finish(const Queue& queue, DataType type, ReduceOp op, int workers, std::span<std::byte> buffer);
 void keep_rest(const Queue& queue, std::span<const float> whole, std::span<float> part);
+void change(const Queue& queue, const NumbersChange& by, std::span<float> numbers);
 
 }  // namespace hbench::cuda

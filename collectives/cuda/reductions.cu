@@ -25,4 +25,8 @@ void keep_rest(const Queue& queue, std::span<const float> whole, std::span<float
                  part.size_bytes(), [&](const auto& work, const Extent& extent) { launch(queue, work, extent); });
 }
 
+void change(const Queue& queue, const NumbersChange& by, std::span<float> numbers) {
+  with_change(by, numbers, [&](const auto& work, const Extent& extent) { launch(queue, work, extent); });
+}
+
 }  // namespace hbench::cuda

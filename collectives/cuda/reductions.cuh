@@ -1,9 +1,10 @@
 #pragma once
 
-/// The work items (`walk.cuh`) of accumulate, fill_neutral, finish and keep_rest.
+/// The work items (`walk.cuh`) of accumulate, fill_neutral, finish, keep_rest and change.
 
 #include <cstddef>
 
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/cuda/elements.cuh"
 #include "collectives/cuda/walk.cuh"
 
@@ -91,6 +92,44 @@ struct KeepRest {
   }
 };
 
+/// What hbench::change does; a and b are read where the kind has them.
+template <NumbersChange::Kind kind>
+struct ChangeNumbers {
+  using Kind = NumbersChange::Kind;
+  static constexpr int kGroup = 4;
+  static constexpr bool kHasA = kind != Kind::multiply;
+  static constexpr bool kHasB = kind == Kind::add_product || kind == Kind::add_ratio;
+  template <int kCount>
+  struct Taken {
+    Group<float, kCount> x, a, b;
+  };
+
+  const std::byte* a;
+  const std::byte* b;
+  std::byte* x;
+  float factor, root, epsilon;
+
+  template <int kCount>
+  HBENCH_ON_BOTH Taken<kCount> take(std::size_t element) const {
+    Taken<kCount> taken{load<float, kCount>(x + 4 * element), {}, {}};
+    if constexpr (kHasA) taken.a = load<float, kCount>(a + 4 * element);
+    if constexpr (kHasB) taken.b = load<float, kCount>(b + 4 * element);
+    return taken;
+  }
+  template <int kCount>
+  HBENCH_ON_BOTH void give(std::size_t element, Taken<kCount> taken) const {
+    HBENCH_UNROLL
+    for (int i = 0; i < kCount; ++i) taken.x.at[i] = changed(taken.x.at[i], taken.a.at[i], taken.b.at[i]);
+    store(x + 4 * element, taken.x);
+  }
+  HBENCH_ON_BOTH float changed(float from, float first, float second) const {
+    if constexpr (kind == Kind::multiply) return from * factor;
+    if constexpr (kind == Kind::add) return from + factor * first;
+    if constexpr (kind == Kind::add_product) return from + factor * first * second;
+    return from + factor * first / (std::sqrt(second) / root + epsilon);
+  }
+};
+
 /// buffer = value.
 template <class Stored>
 struct Fill {
@@ -162,6 +201,32 @@ template <class Run>
 void with_keep_rest(const std::byte* whole, std::byte* part, std::size_t bytes, Run run) {
   const Side sides[] = {{whole, sizeof(float)}, {part, sizeof(float)}};
   run(KeepRest{whole, part}, extent_of(bytes / sizeof(float), KeepRest::kGroup, sides));
+}
+
+/// The same for hbench::change.
+template <class Run>
+void with_change(const NumbersChange& by, std::span<float> numbers, Run run) {
+  using Kind = NumbersChange::Kind;
+  const auto with = [&]<Kind kind>(std::integral_constant<Kind, kind>) {
+    using Work = ChangeNumbers<kind>;
+    const float* const x = numbers.data();
+    const Side sides[] = {{x, sizeof(float)},
+                          {Work::kHasA ? by.a.data() : x, sizeof(float)},
+                          {Work::kHasB ? by.b.data() : x, sizeof(float)}};
+    run(Work{reinterpret_cast<const std::byte*>(by.a.data()), reinterpret_cast<const std::byte*>(by.b.data()),
+             reinterpret_cast<std::byte*>(numbers.data()), by.factor, by.root, by.epsilon},
+        extent_of(numbers.size(), Work::kGroup, sides));
+  };
+  switch (by.kind) {
+    case Kind::multiply:
+      return with(std::integral_constant<Kind, Kind::multiply>());
+    case Kind::add:
+      return with(std::integral_constant<Kind, Kind::add>());
+    case Kind::add_product:
+      return with(std::integral_constant<Kind, Kind::add_product>());
+    case Kind::add_ratio:
+      return with(std::integral_constant<Kind, Kind::add_ratio>());
+  }
 }
 
 }  // namespace hbench::cuda

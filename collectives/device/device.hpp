@@ -19,6 +19,7 @@ namespace hbench {
 class Codec;
 struct CompressorChoice;
 class LowRankProducts;
+struct NumbersChange;
 
 /// A point in the queue of a device; completed once all work enqueued before it is done.
 class DeviceEvent {
@@ -40,6 +41,12 @@ class Packing {
   virtual void unpack(std::span<const std::byte> from) = 0;
 };
 
+/// Numbers in memory of a device, which outlives them.
+struct DeviceFloats {
+  DeviceMemory memory;
+  std::span<float> floats;
+};
+
 /// One rank's device. Called by one thread at a time. Work is enqueued by the calls and done in their order; spans lie
 /// in memory that this device can reach. \throws Error (environment) where the device fails, maybe in a later call.
 class Device {
@@ -54,6 +61,7 @@ class Device {
   virtual void fill_neutral(DataType type, ReduceOp op, std::span<std::byte> buffer) = 0;
   virtual void finish(DataType type, ReduceOp op, int workers, std::span<std::byte> buffer) = 0;
   virtual void keep_rest(std::span<const float> whole, std::span<float> part) = 0;
+  virtual void change(const NumbersChange& by, std::span<float> numbers) = 0;
 
   /// The codec of `choice` on memory that this device can reach; the host's is the choice's own. On a device that does
   /// its work later it encodes to exactly `max_wire_bytes`, so that no caller waits for a length. The device outlives
@@ -93,6 +101,9 @@ void synchronize(Device& device, const Event& event);
 /// caller that met the failure first has reported it.
 void synchronize_noexcept(Device& device) noexcept;
 void synchronize_noexcept(Device& device, const Event& event) noexcept;
+
+/// Zeros, which are there when it returns.
+DeviceFloats make_floats(Device& device, std::size_t count);
 
 /// Host memory: work is done within the call. It has no state; any number of threads may share it.
 Device& host_device();

@@ -30,6 +30,8 @@ struct ExecutorKind {
   bool on_gpu = false;        ///< operands of its operations lie in a GPU's memory
   /// Which algorithms it runs.
   enum class Runs : std::uint8_t { schedules, vendor, both } runs = Runs::both;
+  /// Whether operands travel in rounds of a schedule alone, and no message goes from one rank to one other.
+  bool rounds_only = false;
   /// Why it cannot run with a compressor, for a person; empty where it can. Null: it runs with all.
   std::string (*refuses)(const CompressorChoice& compressor) = nullptr;
   /// Endpoints of `ranks` ranks that are threads of this process; null where they cannot be.

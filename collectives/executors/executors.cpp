@@ -64,6 +64,7 @@ constexpr ExecutorKind kNccl{
     .across_hosts = true,
     .on_gpu = true,
     .runs = ExecutorKind::Runs::vendor,
+    .rounds_only = true,
     .make_endpoints = make_nccl_endpoints,
     .make_endpoint = make_nccl_endpoint,
 };
@@ -77,6 +78,7 @@ constexpr ExecutorKind kNcclPointToPoint{
     .across_hosts = true,
     .on_gpu = true,
     .runs = ExecutorKind::Runs::schedules,
+    .rounds_only = true,
     .refuses = refuse_by_nccl,
     .make_endpoints = make_nccl_endpoints,
     .make_endpoint = make_nccl_endpoint,

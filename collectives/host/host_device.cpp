@@ -63,6 +63,7 @@ class HostDevice final : public Device {
     hbench::finish(type, op, workers, buffer);
   }
   void keep_rest(std::span<const float> whole, std::span<float> part) override { hbench::keep_rest(whole, part); }
+  void change(const NumbersChange& by, std::span<float> numbers) override { hbench::change(by, numbers); }
 
   std::shared_ptr<const Codec> codec_of(const CompressorChoice& choice) override { return choice.codec; }
   std::unique_ptr<LowRankProducts> low_rank_products() override { return host_low_rank_products(); }
@@ -107,6 +108,15 @@ void synchronize_noexcept(Device& device, const Event& event) noexcept {
     synchronize(device, event);
   } catch (const Error&) {
   }
+}
+
+DeviceFloats make_floats(Device& device, std::size_t count) {
+  DeviceFloats made{device.allocate(count * sizeof(float)), {}};
+  made.floats = {reinterpret_cast<float*>(made.memory.get()), count};
+  if (count == 0) return made;
+  device.fill_neutral(DataType::float32, ReduceOp::sum, std::as_writable_bytes(made.floats));
+  synchronize(device);
+  return made;
 }
 
 Device& host_device() {

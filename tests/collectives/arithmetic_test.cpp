@@ -220,6 +220,20 @@ TEST(Arithmetic, KeepsTheRestOfWhatIsFinite) {
   EXPECT_EQ(part, (std::vector<float>{2, 0, 0, 0, 0, 0, 0}));
 }
 
+TEST(Arithmetic, ChangesNumbersAsOptimizersDo) {
+  using Kind = NumbersChange::Kind;
+  const std::vector<float> a{1, -2, 3}, b{4, 16, 64};
+  std::vector<float> x{1, 2, 3};
+  change({.kind = Kind::multiply, .factor = 2}, x);
+  EXPECT_EQ(x, (std::vector<float>{2, 4, 6}));
+  change({.kind = Kind::add, .factor = 0.5F, .a = a}, x);
+  EXPECT_EQ(x, (std::vector<float>{2.5, 3, 7.5}));
+  change({.kind = Kind::add_product, .factor = 0.25F, .a = a, .b = b}, x);
+  EXPECT_EQ(x, (std::vector<float>{3.5, -5, 55.5}));
+  change({.kind = Kind::add_ratio, .factor = 3, .a = a, .b = b, .root = 2, .epsilon = 2}, x);
+  EXPECT_EQ(x, (std::vector<float>{4.5, -6.5, 57}));
+}
+
 TEST(Arithmetic, AccumulatesInPlace) {
   std::vector<float> sum{1, 2, 3};
   const std::vector<float> more{10, 20, 30};

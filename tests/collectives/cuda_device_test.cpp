@@ -70,6 +70,33 @@ TEST_F(CudaKernels, KeepTheRestAsTheHostDoes) {
     }
 }
 
+TEST_F(CudaKernels, ChangeNumbersAsTheHostDoes) {
+  using Kind = NumbersChange::Kind;
+  for (const Kind kind : {Kind::multiply, Kind::add, Kind::add_product, Kind::add_ratio})
+    for (const std::size_t elements : kCounts)
+      for (const auto& [a_off, x_off] : kOffsets) {
+        const std::vector<std::byte> first = random_elements(DataType::float32, elements, random);
+        const std::vector<std::byte> second = random_elements(DataType::float32, elements, random);
+        std::vector<std::byte> right = random_elements(DataType::float32, elements, random);
+        GpuMemory a(*device, {a_off * sizeof(float), first.size()}), b(*device, {a_off * sizeof(float), first.size()});
+        GpuMemory x(*device, {x_off * sizeof(float), right.size()});
+        a.put(first);
+        b.put(second);
+        x.put(right);
+        NumbersChange by{.kind = kind,
+                         .factor = 0.3F,
+                         .a = as_floats(std::as_bytes(std::span(first))),
+                         .b = as_floats(std::as_bytes(std::span(second))),
+                         .root = 0.7F,
+                         .epsilon = 1e-3F};
+        change(by, as_floats(std::span(right)));
+        by.a = as_floats(std::as_bytes(a.span()));
+        by.b = as_floats(std::as_bytes(b.span()));
+        device->change(by, as_floats(x.span()));
+        ASSERT_TRUE(same_elements(DataType::float32, x.get(), right)) << a_off << ", " << x_off;
+      }
+}
+
 TEST_F(CudaKernels, TakeElementsAtAnyAddress) {
   for (const DataTypeEntry* type : data_types()) {
     const std::vector<std::byte> given = random_elements(type->type, 5000, random);

@@ -147,6 +147,35 @@ TEST(CudaReductions, KeepTheRestAsTheHostDoes) {
     }
 }
 
+constexpr NumbersChange::Kind kChanges[] = {NumbersChange::Kind::multiply, NumbersChange::Kind::add,
+                                            NumbersChange::Kind::add_product, NumbersChange::Kind::add_ratio};
+
+TEST(CudaReductions, ChangeNumbersAsTheHostDoes) {
+  std::mt19937_64 random(std::random_device{}());
+  for (const NumbersChange::Kind kind : kChanges)
+    for (const std::size_t elements : kCounts)
+      for (const auto& [a_off, x_off] : kOffsets) {
+        const Placed a_place{a_off * sizeof(float), elements * sizeof(float)};
+        const Placed x_place{x_off * sizeof(float), elements * sizeof(float)};
+        HostMemory a(a_place), b(a_place), x(x_place);
+        std::vector<std::byte> right = random_elements(DataType::float32, elements, random);
+        std::ranges::copy(random_elements(DataType::float32, elements, random), a_place.of(a.all()).begin());
+        std::ranges::copy(random_elements(DataType::float32, elements, random), a_place.of(b.all()).begin());
+        std::ranges::copy(right, x_place.of(x.all()).begin());
+        const NumbersChange by{.kind = kind,
+                               .factor = 0.3F,
+                               .a = as_floats(std::as_bytes(a_place.of(a.all()))),
+                               .b = as_floats(std::as_bytes(a_place.of(b.all()))),
+                               .root = 0.7F,
+                               .epsilon = 1e-3F};
+        change(by, as_floats(std::span(right)));
+        cuda::with_change(by, as_floats(x_place.of(x.all())),
+                          [](const auto& work, const cuda::Extent& extent) { run_on_host(work, extent, 3); });
+        ASSERT_TRUE(same_elements(DataType::float32, x_place.of(x.all()), right)) << a_off << ", " << x_off;
+        ASSERT_TRUE(a_place.guarded(a.all()) && a_place.guarded(b.all()) && x_place.guarded(x.all()));
+      }
+}
+
 // Elements at odd addresses have no wide accesses, and are right all the same.
 TEST(CudaReductions, AccumulateElementsAtAnyAddress) {
   std::mt19937_64 random(std::random_device{}());

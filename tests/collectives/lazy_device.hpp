@@ -14,6 +14,7 @@
 #include <random>
 #include <thread>
 
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/compressors/low_rank.hpp"
@@ -56,6 +57,9 @@ class LazyDevice final : public Device {
   }
   void keep_rest(std::span<const float> whole, std::span<float> part) override {
     push([=] { host_device().keep_rest(whole, part); });
+  }
+  void change(const NumbersChange& by, std::span<float> numbers) override {
+    push([=] { host_device().change(by, numbers); });
   }
   std::shared_ptr<const Codec> codec_of(const CompressorChoice& choice) override;
   std::unique_ptr<LowRankProducts> low_rank_products() override;

@@ -25,6 +25,21 @@ TrainingRequest counting_request(const char* method, World world, const char* pl
   return request;
 }
 
+void expect_every_push_once(const TrainingRequest& request, const DeviceFactory& devices = {}) {
+  const Trained all = train_counting(
+      request, [](Rank) { return Seconds(1e-4); }, [](Rank, const StepReport&) {}, devices);
+  EXPECT_THAT(all.failures, Each(IsEmpty()));
+  float expected = 0;
+  for (std::size_t worker = 0; worker < all.iterations.size(); ++worker) {
+    EXPECT_EQ(all.steps[worker].size(), static_cast<std::size_t>(kSteps));
+    expected += static_cast<float>(all.iterations[worker]) * static_cast<float>(worker + 1);
+  }
+  for (const auto& parameters : all.parameters) {
+    ASSERT_EQ(parameters.size(), static_cast<std::size_t>(test_layout().total()));
+    EXPECT_THAT(parameters, Each(expected));
+  }
+}
+
 TEST(AsyncServers, ApplyWhatEachWorkerPushesOnce) {
   const World worlds[] = {{.workers = 1, .servers = 1},
                           {.workers = 3, .servers = 1},
@@ -39,18 +54,14 @@ TEST(AsyncServers, ApplyWhatEachWorkerPushesOnce) {
             SCOPED_TRACE(fmt::format("{} {}+{} {} {}", method, world.workers, world.servers, placement, fusion));
             TrainingRequest request = counting_request(method, world, placement, fusion);
             request.strategy.overlap = overlap;
-            const Trained all = train_counting(request);
-            EXPECT_THAT(all.failures, Each(IsEmpty()));
-            float expected = 0;
-            for (std::size_t worker = 0; worker < all.iterations.size(); ++worker) {
-              EXPECT_EQ(all.steps[worker].size(), static_cast<std::size_t>(kSteps));
-              expected += static_cast<float>(all.iterations[worker]) * static_cast<float>(worker + 1);
-            }
-            for (const auto& parameters : all.parameters) {
-              ASSERT_EQ(parameters.size(), static_cast<std::size_t>(test_layout().total()));
-              EXPECT_THAT(parameters, Each(expected));
-            }
+            expect_every_push_once(request);
           }
+}
+
+TEST(AsyncServers, ApplyWhatEachWorkerPushesOnceOnDevicesThatDoTheirWorkLater) {
+  for (const char* method : {"async-ps", "ssp:1"})
+    for (const World& world : {World{.workers = 3, .servers = 2}, World{.workers = 2, .servers = 2, .colocated = true}})
+      expect_every_push_once(counting_request(method, world, "sliced"), lazy_devices());
 }
 
 std::int64_t applied(const std::map<int, std::int64_t>& unseen) {

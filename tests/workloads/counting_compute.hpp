@@ -63,9 +63,11 @@ struct Trained {
 };
 
 /// \param stop called with each worker's steps; a worker that throws there is lost
+/// \param devices of host memory, whose work may be done later
 inline Trained train_counting(
     const TrainingRequest& request, const std::function<Seconds(Rank)>& pass = [](Rank) { return Seconds(1e-4); },
-    const std::function<void(Rank, const StepReport&)>& stop = [](Rank, const StepReport&) {}) {
+    const std::function<void(Rank, const StepReport&)>& stop = [](Rank, const StepReport&) {},
+    const DeviceFactory& devices = {}) {
   const auto workers = static_cast<std::size_t>(request.world.workers);
   Trained all{.failures = {},
               .iterations = std::vector<int>(workers),
@@ -73,19 +75,22 @@ inline Trained train_counting(
               .steps = std::vector<std::vector<StepReport>>(workers),
               .unseen = {},
               .consensus_distance = {}};
-  all.failures = on_all_ranks(request.world.ranks(), [&](Endpoint& endpoint) {
-    const Rank rank = endpoint.transport().rank();
-    if (rank >= request.world.workers) return serve(request, endpoint);
-    const auto worker = static_cast<std::size_t>(rank);
-    CountingCompute compute(rank, pass(rank));
-    const TrainingEnd end = train_together(compute, request, endpoint, [&](const StepReport& step) {
-      all.steps[worker].push_back(step);
-      stop(rank, step);
-    });
-    if (rank == 0) all.unseen = end.unseen, all.consensus_distance = end.consensus_distance;
-    all.iterations[worker] = compute.iterations;
-    all.parameters[worker].assign(compute.parameters().begin(), compute.parameters().end());
-  });
+  all.failures = on_all_ranks(
+      request.world.ranks(),
+      [&](Endpoint& endpoint) {
+        const Rank rank = endpoint.transport().rank();
+        if (rank >= request.world.workers) return serve(request, endpoint);
+        const auto worker = static_cast<std::size_t>(rank);
+        CountingCompute compute(rank, pass(rank));
+        const TrainingEnd end = train_together(compute, request, endpoint, [&](const StepReport& step) {
+          all.steps[worker].push_back(step);
+          stop(rank, step);
+        });
+        if (rank == 0) all.unseen = end.unseen, all.consensus_distance = end.consensus_distance;
+        all.iterations[worker] = compute.iterations;
+        all.parameters[worker].assign(compute.parameters().begin(), compute.parameters().end());
+      },
+      devices);
   return all;
 }
 

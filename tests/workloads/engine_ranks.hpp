@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collectives/base/table.hpp"
+#include "tests/collectives/lazy_device.hpp"
 #include "workloads/engine/communicator.hpp"
 #include "workloads/engine/layout.hpp"
 #include "workloads/engine/negotiator.hpp"
@@ -21,6 +22,10 @@ inline constexpr int kBackward = 1;
 
 /// Sizes that do not divide evenly, one tensor much larger than the others, and a very small one.
 inline GradientLayout test_layout() { return {.parameters = {4, 3, 2, 1, 0}, .elements = {7, 1, 5000, 64, 129}}; }
+
+inline DeviceFactory lazy_devices() {
+  return [](Rank rank) { return std::make_shared<testing::LazyDevice>(static_cast<unsigned>(rank) + 1); };
+}
 
 inline float value(int worker, int step, std::size_t element) {
   return static_cast<float>((worker + 1) * (static_cast<int>(element % 97) + 3 * step + 1));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "tests/collectives/lazy_device.hpp"
 #include "tests/workloads/engine_ranks.hpp"
 
 namespace hbench {
@@ -54,7 +53,6 @@ TEST(Engine, SumsEveryGradientInEveryStepWhateverTheAlgorithmAndTheFusion) {
 
 /// Gradients are announced before they are there, and sums told before they are made.
 TEST(Engine, SumsEveryGradientOnDevicesThatDoTheirWorkLater) {
-  const DeviceFactory lazy = [](Rank rank) { return std::make_shared<LazyDevice>(static_cast<unsigned>(rank) + 1); };
   for (const Variant& variant : kVariants) {
     for (const char* fusion : {"none", "horovod:16KiB:100us", "ddp", "byteps:4KB:10KB"}) {
       SCOPED_TRACE(fmt::format("{} {} workers {} servers {}", variant.algorithm, variant.world.workers,
@@ -74,7 +72,7 @@ TEST(Engine, SumsEveryGradientOnDevicesThatDoTheirWorkLater) {
         const int done = work(request, endpoint, announce_early, rank < workers ? wrong[rank] : ignored, computing);
         if (rank < workers) steps[rank] = done;
       };
-      const auto failures = on_all_ranks(variant.world.ranks(), train, lazy);
+      const auto failures = on_all_ranks(variant.world.ranks(), train, lazy_devices());
       EXPECT_THAT(failures, Each(IsEmpty()));
       EXPECT_THAT(wrong, Each(0));
       EXPECT_THAT(steps, Each(kSteps));

@@ -1,5 +1,6 @@
 // Training on a GPU: skipped, with the reason, where there is none.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "collectives/executors/executor.hpp"
@@ -87,6 +88,30 @@ TEST_F(GpuTraining, ByEveryMethodEndsNearWhereTheCpuDoes) {
                                       [&](Endpoint& endpoint) { return trained_parameters(request, endpoint); });
     EXPECT_LE(largest_difference(on_gpus[0], on_cpus[0].value), 1e-4) << method;
   }
+}
+
+// Each rank waits for its neighbours alone, or for nobody: what all end with is common to them.
+TEST_F(GpuTraining, ByEveryMethodWithoutStepsInCommonEndsInCommon) {
+  for (const std::string_view method : {"decentralized", "gossip", "async-ps", "ssp:0"})
+    for (const bool colocated : {true, false}) {
+      const bool servers = method == "async-ps" || method == "ssp:0";
+      if (!servers && !colocated) continue;
+      SCOPED_TRACE(fmt::format("{} {}", method, colocated));
+      TrainingRequest request = gpu_request("lenet5", 3, servers ? "ps" : "ring");
+      request.strategy.method = parse_method(method);
+      request.strategy.optimizer = parse_optimizer("adam:0.9:0.999:0.001");
+      if (servers) request.world = {.workers = 3, .servers = 2, .colocated = colocated};
+      const auto on_gpus = train_on_gpus(request, "cuda");
+      EXPECT_EQ(on_gpus[0], on_gpus[1]);
+      EXPECT_EQ(on_gpus[0], on_gpus[2]);
+      EXPECT_THAT(on_gpus[0], ::testing::Each(::testing::Truly([](float x) { return std::isfinite(x); })));
+      EXPECT_GT(largest_difference(on_gpus[0], make_replica(request, 0).parameters()), 1e-3) << "trained";
+      if (method != "decentralized") continue;  // the others follow the clock
+      request.strategy.on_gpu = false;
+      const auto on_cpus = on_all_ranks(make_thread_endpoints(3),
+                                        [&](Endpoint& endpoint) { return trained_parameters(request, endpoint); });
+      EXPECT_LE(largest_difference(on_gpus[0], on_cpus[0].value), 1e-4);
+    }
 }
 
 TEST_F(GpuTraining, InEveryPrecisionKeepsWorkersTogether) {

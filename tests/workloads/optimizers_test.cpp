@@ -20,11 +20,12 @@ class Trained {
         state_(static_cast<std::size_t>(optimizer_.state()), std::vector<float>(parameters_.size())) {}
 
   void step(std::vector<float> gradients, double rate, double divisor = 1) {
-    HostNumbers parameters(parameters_);
-    std::vector<HostNumbers> kept(state_.begin(), state_.end());
+    DeviceNumbers parameters(parameters_);
+    std::vector<DeviceNumbers> kept(state_.begin(), state_.end());
     std::vector<Numbers*> state;
-    for (HostNumbers& each : kept) state.push_back(&each);
-    optimizer_.apply({.rate = rate, .divisor = divisor, .number = ++steps_}, parameters, HostNumbers(gradients), state);
+    for (DeviceNumbers& each : kept) state.push_back(&each);
+    optimizer_.apply({.rate = rate, .divisor = divisor, .number = ++steps_}, parameters, DeviceNumbers(gradients),
+                     state);
   }
   const std::vector<float>& parameters() const { return parameters_; }
 

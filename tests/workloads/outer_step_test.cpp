@@ -46,7 +46,7 @@ const std::vector<Golden>& torchft() {
 struct Fragment {
   explicit Fragment(const OuterUpdate& update) : step(update, original, {}) {}
   std::vector<float> values{1}, at_first{1}, changes{0};
-  HostNumbers parameters{values}, original{at_first}, deltas{changes};
+  DeviceNumbers parameters{values}, original{at_first}, deltas{changes};
   OuterStep step;
 };
 
@@ -73,7 +73,7 @@ TEST(OuterStep, FollowsTheTrajectoriesOfTorchft) {
 // m = d, x = o - rate (d + b m); then m = b m + d.
 TEST(OuterStep, HasTheMomentumOfItsOptimizer) {
   std::vector<float> values{3}, at_first{3}, changes{0}, momentum{0};
-  HostNumbers parameters(values), original(at_first), deltas(changes), state(momentum);
+  DeviceNumbers parameters(values), original(at_first), deltas(changes), state(momentum);
   OuterStep step({.optimizer = parse_optimizer("nesterov:0.5"), .rate = 0.5}, original, {&state});
   values[0] = 1;
   step.take_deltas(parameters, deltas);

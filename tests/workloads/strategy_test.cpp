@@ -129,8 +129,13 @@ TEST(RefuseEngine, LetsRanksWalkForThemselvesWhereTheyNeedNotAgree) {
   strategy.algorithm = parse_algorithm_rule("ps");
   EXPECT_EQ(refuse_engine(strategy, false), "") << "each tensor goes to its servers in any order";
   strategy.on_gpu = true;
-  EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("on GPUs simulated only"));
+  const ExecutorKind messages{.name = "cuda"}, rounds{.name = "nccl-p2p", .rounds_only = true};
+  strategy.executor = &messages;
+  EXPECT_EQ(refuse_engine(strategy, false), "");
+  strategy.executor = &rounds;
+  EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("nccl-p2p has no way for; take the executor cuda"));
   strategy.on_gpu = false;
+  strategy.executor = nullptr;
   strategy.compressor = parse_compressor("fp16");
   EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("fp16 compresses them: it is simulated only"));
   strategy.compressor = parse_compressor("none");

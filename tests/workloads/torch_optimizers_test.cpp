@@ -41,16 +41,16 @@ std::vector<std::vector<float>> steps_on_host(const OptimizerChoice& choice, con
     parameters.insert(parameters.end(), tensor.begin(), tensor.end());
   std::vector<std::vector<float>> memory(static_cast<std::size_t>(choice.state()),
                                          std::vector<float>(parameters.size()));
-  std::vector<HostNumbers> kept(memory.begin(), memory.end());
+  std::vector<DeviceNumbers> kept(memory.begin(), memory.end());
   std::vector<Numbers*> state;
-  for (HostNumbers& each : kept) state.push_back(&each);
-  HostNumbers numbers(parameters);
+  for (DeviceNumbers& each : kept) state.push_back(&each);
+  DeviceNumbers numbers(parameters);
   std::vector<std::vector<float>> steps;
   for (const auto& tensors : trial.gradients) {
     std::vector<float> gradients;
     for (const std::vector<float>& tensor : tensors) gradients.insert(gradients.end(), tensor.begin(), tensor.end());
     choice.apply({.rate = trial.rate, .number = static_cast<std::int64_t>(steps.size()) + 1}, numbers,
-                 HostNumbers(gradients), state);
+                 DeviceNumbers(gradients), state);
     steps.push_back(parameters);
   }
   return steps;

@@ -1,8 +1,9 @@
 #include "workloads/engine/consensus.hpp"
 
-#include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/exchange/exchange.hpp"
 #include "collectives/transport/wait.hpp"
 #include "workloads/engine/mail.hpp"
@@ -13,12 +14,9 @@ namespace {
 
 constexpr std::string_view kTakingMean = "taking the mean of all workers' parameters";
 
-double square_distance(std::span<const float> a, std::span<const float> b) {
+double sum_of_squares(std::span<const float> numbers) {
   double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double distance = static_cast<double>(a[i]) - b[i];
-    sum += distance * distance;
-  }
+  for (const float each : numbers) sum += static_cast<double>(each) * each;
   return sum;
 }
 
@@ -41,7 +39,8 @@ std::optional<double> sum_on_first(double own, const TrainingRequest& request, T
 }  // namespace
 
 std::optional<double> take_common_mean(const TrainingRequest& request, Endpoint& endpoint, const ModelMemory& memory) {
-  std::ranges::copy(memory.parameters, memory.means.begin());
+  Device& device = endpoint.device();
+  device.copy(std::as_bytes(memory.parameters), std::as_writable_bytes(memory.means));
   Operand operand = Operand::of(memory.parameters);
   operand.op = ReduceOp::average;
   const auto bytes = static_cast<std::int64_t>(memory.parameters.size_bytes());
@@ -50,7 +49,10 @@ std::optional<double> take_common_mean(const TrainingRequest& request, Endpoint&
                                                 .compressor = parse_compressor("none"),
                                                 .operand = operand});
   wait_for(*mean, request.timeout, kTakingMean);
-  const auto all = sum_on_first(square_distance(memory.parameters, memory.means), request, endpoint.control());
+  device.change({.kind = NumbersChange::Kind::add, .factor = -1, .a = memory.parameters}, memory.means);
+  std::vector<float> distances(memory.means.size());
+  device.read(std::as_bytes(memory.means), std::as_writable_bytes(std::span(distances)));
+  const auto all = sum_on_first(sum_of_squares(distances), request, endpoint.control());
   if (!all) return std::nullopt;
   return std::sqrt(*all / (static_cast<double>(memory.parameters.size()) * request.world.workers));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/transport/posted_message.hpp"
 #include "collectives/transport/wait.hpp"
 #include "workloads/methods/partner.hpp"
@@ -12,26 +13,32 @@ namespace {
 
 constexpr std::string_view kLastPartners = "waiting for the last partners";
 
+/// x = x + factor a
+void add(Device& device, std::span<float> x, std::span<const float> a, float factor) {
+  device.change({.kind = NumbersChange::Kind::add, .factor = factor, .a = a}, x);
+}
+
 /// One tensor of a rank that asks.
 struct Asked {
   std::span<const float> own;
-  std::span<float> mean;
+  std::span<float> mean, landing;
   int ask_tag = 0, answer_tag = 0;
 };
 
 /// The side of the rank that asks.
 class Asking final : public Operation {
  public:
-  Asking(Transport& transport, Rank partner, std::vector<Asked> tensors)
-      : partner_(partner), tensors_(std::move(tensors)), landings_(tensors_.size()), posted_(transport) {}
+  Asking(Endpoint& endpoint, Rank partner, std::vector<Asked> tensors)
+      : device_(endpoint.device()), partner_(partner), tensors_(std::move(tensors)), posted_(endpoint.transport()) {}
 
   bool progress() override {
     if (!std::exchange(begun_, true)) post();
     if (!posted_.progress()) return false;
-    for (std::size_t i = 0; i < landings_.size(); ++i)
-      for (std::size_t at = 0; at < landings_[i].size(); ++at)
-        tensors_[i].mean[at] += (landings_[i][at] - tensors_[i].own[at]) / 2;
-    landings_.clear();
+    for (const Asked& each : tensors_) {
+      add(device_, each.mean, each.landing, 0.5F);
+      add(device_, each.mean, each.own, -0.5F);
+    }
+    tensors_.clear();
     return true;
   }
   std::string waiting_for() const override { return text_of_ranks(waiting_ranks()); }
@@ -39,17 +46,15 @@ class Asking final : public Operation {
 
  private:
   void post() {
-    for (std::size_t i = 0; i < tensors_.size(); ++i) {
-      const Asked& each = tensors_[i];
-      landings_[i].resize(each.own.size());
-      posted_.receive(partner_, each.answer_tag, std::as_writable_bytes(std::span(landings_[i])));
+    for (const Asked& each : tensors_) {
+      posted_.receive(partner_, each.answer_tag, std::as_writable_bytes(each.landing));
       posted_.send(partner_, each.ask_tag, std::as_bytes(each.own));
     }
   }
 
+  Device& device_;
   Rank partner_;
   std::vector<Asked> tensors_;
-  std::vector<std::vector<float>> landings_;  ///< by tensor
   PostedMessages posted_;
   bool begun_ = false;
 };
@@ -73,11 +78,12 @@ class LastPartners final : public Operation {
 
 Gossip::Gossip(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
                const ModelMemory& memory)
-    : request_(request), endpoint_(endpoint), memory_(memory), offsets_(layout.offsets()) {
+    : request_(request), endpoint_(endpoint), memory_(memory), offsets_(layout.offsets()), scratch_(endpoint.device()) {
   const auto tensors = static_cast<std::size_t>(layout.tensors());
   for (std::size_t i = 0; i < tensors; ++i) {
     ask_tags_.push_back(endpoint.reserve_tag());
     answer_tags_.push_back(endpoint.reserve_tag());
+    landings_.push_back(make_floats(endpoint.device(), tensor(memory_.parameters, i).size()));
   }
   for (Rank rank = 0; rank < request.world.workers; ++rank) {
     others_.push_back(rank == endpoint.transport().rank() ? nullptr
@@ -86,7 +92,7 @@ Gossip::Gossip(const TrainingRequest& request, Endpoint& endpoint, const Gradien
     others_.back()->leaving.expect();
     others_.back()->links.resize(tensors);
     for (std::size_t i = 0; i < tensors; ++i) {
-      others_.back()->links[i].buffer.resize(tensor(memory_.parameters, i).size());
+      others_.back()->links[i].buffer = make_floats(endpoint.device(), landings_[i].floats.size());
       expect(rank, i);
     }
   }
@@ -102,7 +108,7 @@ Gossip::~Gossip() {
 
 void Gossip::begin_step() {
   ++iteration_;
-  std::ranges::copy(memory_.parameters, memory_.means.begin());
+  endpoint_.device().copy(std::as_bytes(memory_.parameters), std::as_writable_bytes(memory_.means));
 }
 
 std::unique_ptr<Operation> Gossip::exchange(const Bucket& bucket) {
@@ -111,16 +117,17 @@ std::unique_ptr<Operation> Gossip::exchange(const Bucket& bucket) {
     const auto i = static_cast<std::size_t>(index);
     tensors.push_back({.own = tensor(memory_.parameters, i),
                        .mean = tensor(memory_.means, i),
+                       .landing = landings_[i].floats,
                        .ask_tag = ask_tags_[i],
                        .answer_tag = answer_tags_[i]});
   }
   const Rank partner = partner_of(endpoint_.transport().rank(), iteration_, request_.world.workers);
-  return std::make_unique<Asking>(endpoint_.transport(), partner, std::move(tensors));
+  return std::make_unique<Asking>(endpoint_, partner, std::move(tensors));
 }
 
 void Gossip::expect(Rank from, std::size_t index) {
   Link& link = others_[static_cast<std::size_t>(from)]->links[index];
-  link.request = endpoint_.transport().receive(from, ask_tags_[index], std::as_writable_bytes(std::span(link.buffer)));
+  link.request = endpoint_.transport().receive(from, ask_tags_[index], std::as_writable_bytes(link.buffer.floats));
   link.stage = Link::Stage::receives;
 }
 
@@ -155,12 +162,13 @@ bool Gossip::progress(Rank from, std::size_t index) {
 
 void Gossip::answer(Rank to, std::size_t index) {
   Link& link = others_[static_cast<std::size_t>(to)]->links[index];
-  const std::span<float> mean = tensor(memory_.means, index);
-  for (std::size_t at = 0; at < mean.size(); ++at) {
-    const float asked = std::exchange(link.buffer[at], mean[at]);
-    mean[at] += (asked - mean[at]) / 2;
-  }
-  link.request = endpoint_.transport().send(to, answer_tags_[index], std::as_bytes(std::span(link.buffer)));
+  Device& device = endpoint_.device();
+  const std::span<float> mean = tensor(memory_.means, index), before = scratch_.of(mean.size());
+  device.copy(std::as_bytes(mean), std::as_writable_bytes(before));
+  device.change({.kind = NumbersChange::Kind::multiply, .factor = 0.5F}, mean);
+  add(device, mean, link.buffer.floats, 0.5F);
+  device.copy(std::as_bytes(before), std::as_writable_bytes(link.buffer.floats));
+  link.request = endpoint_.transport().send(to, answer_tags_[index], std::as_bytes(link.buffer.floats));
   link.stage = Link::Stage::sends;
 }
 

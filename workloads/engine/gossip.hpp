@@ -8,15 +8,17 @@
 #include "collectives/endpoints/endpoint.hpp"
 #include "workloads/engine/layout.hpp"
 #include "workloads/engine/mail.hpp"
+#include "workloads/engine/memories.hpp"
 #include "workloads/engine/messages.hpp"
 #include "workloads/engine/some_exchange.hpp"
 #include "workloads/step/training_request.hpp"
 
 namespace hbench {
 
-/// One rank's, in host memory. A rank that asks sends its parameters x as the iteration began with them. Its partner
-/// sends back what it has aside, m, and puts (m + x) / 2 in its place; the rank that asked moves what it has aside by
-/// (m - x) / 2. So the sum over all ranks of what lies aside stays the same, in whatever order they ask.
+/// One rank's, where its endpoint's operands lie. A rank that asks sends its parameters x as the iteration began with
+/// them. Its partner sends back what it has aside, m, and puts (m + x) / 2 in its place; the rank that asked moves what
+/// it has aside by (m - x) / 2. So the sum over all ranks of what lies aside stays the same, in whatever order they
+/// ask.
 class Gossip final : public SomeExchange {
  public:
   Gossip(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout, const ModelMemory& memory);
@@ -35,7 +37,7 @@ class Gossip final : public SomeExchange {
   /// What another rank may ask of one tensor.
   struct Link {
     enum class Stage : std::uint8_t { idle, receives, sends } stage = Stage::idle;
-    std::vector<float> buffer;  ///< of its parameters, then of the answer
+    DeviceFloats buffer;  ///< of its parameters, then of the answer
     Transport::Request request = 0;
   };
   /// Another rank.
@@ -59,7 +61,9 @@ class Gossip final : public SomeExchange {
   Endpoint& endpoint_;
   ModelMemory memory_;
   std::vector<std::int64_t> offsets_;
-  std::vector<int> ask_tags_, answer_tags_;     ///< by tensor
+  std::vector<int> ask_tags_, answer_tags_;  ///< by tensor
+  std::vector<DeviceFloats> landings_;       ///< of answers, by tensor
+  Scratch scratch_;
   std::vector<std::unique_ptr<Other>> others_;  ///< by rank; null: this one
   int iteration_ = -1;
 };

@@ -16,6 +16,7 @@ ParameterServer::ParameterServer(const TrainingRequest& request, Endpoint& endpo
                                  std::optional<int> bound, std::span<float> initial)
     : request_(request),
       transport_(endpoint.transport()),
+      device_(endpoint.device()),
       workers_(request.world.workers),
       bound_(bound),
       optimizer_(request.strategy.trained_with()),
@@ -25,18 +26,22 @@ ParameterServer::ParameterServer(const TrainingRequest& request, Endpoint& endpo
   for (const ServerPiece& piece : pieces) {
     const std::span<float> own = piece.of(initial);
     place_[piece.number] = held_.size();
-    held_.push_back({.piece = piece,
-                     .parameters = {own.begin(), own.end()},
-                     .kept = std::vector(static_cast<std::size_t>(optimizer_.state()), std::vector<float>(own.size())),
-                     .seen = std::vector<std::int64_t>(workers),
-                     .pushed = std::vector<int>(workers)});
+    Held& held = held_.emplace_back();
+    held.piece = piece;
+    held.parameters = make_floats(device_, own.size());
+    device_.copy(std::as_bytes(own), std::as_writable_bytes(held.parameters.floats));
+    for (int i = 0; i < optimizer_.state(); ++i) held.kept.push_back(make_floats(device_, own.size()));
+    held.seen.resize(workers);
+    held.pushed.resize(workers);
   }
   for (Rank worker = 0; worker < workers_; ++worker) {
     leaving_.push_back(std::make_unique<Inbox<std::int32_t>>(endpoint.control(), worker, kLeavingTag));
     if (is_here(worker)) continue;
     leaving_.back()->expect();
     for (std::size_t piece = 0; piece < held_.size(); ++piece) {
-      link(piece, worker).buffer.resize(held_[piece].parameters.size());
+      Link& from = link(piece, worker);
+      from.buffer = make_floats(device_, held_[piece].parameters.floats.size());
+      from.answer = from.buffer.floats;
       expect_push(piece, worker);
     }
   }
@@ -50,8 +55,7 @@ ParameterServer::~ParameterServer() {
 void ParameterServer::expect_push(std::size_t piece, Rank worker) {
   Link& from = link(piece, worker);
   transport_.next_is(TransferKind::reduce);
-  from.request =
-      transport_.receive(worker, held_[piece].piece.push_tag, std::as_writable_bytes(std::span(from.buffer)));
+  from.request = transport_.receive(worker, held_[piece].piece.push_tag, std::as_writable_bytes(from.buffer.floats));
   from.stage = Link::Stage::receives;
 }
 
@@ -81,7 +85,7 @@ bool ParameterServer::progress(std::size_t piece, Rank worker) {
     moved = true;
     with.stage = Link::Stage::idle;
     if (receives)
-      apply(piece, worker, with.buffer);
+      apply(piece, worker, with.buffer.floats);
     else if (!has_left(worker))
       expect_push(piece, worker);
   }
@@ -93,14 +97,15 @@ void ParameterServer::apply(std::size_t piece, Rank worker, std::span<float> gra
   Held& to = held_[piece];
   const auto from = static_cast<std::size_t>(worker);
   ++unseen_[static_cast<int>(to.version - to.seen[from])];
-  std::vector<HostNumbers> kept(to.kept.begin(), to.kept.end());
+  std::vector<DeviceNumbers> kept;
+  for (const DeviceFloats& each : to.kept) kept.emplace_back(each.floats, device_);
   std::vector<Numbers*> state;
-  for (HostNumbers& each : kept) state.push_back(&each);
-  HostNumbers parameters(to.parameters);
+  for (DeviceNumbers& each : kept) state.push_back(&each);
+  DeviceNumbers parameters(to.parameters.floats, device_);
   optimizer_.apply({.rate = request_.rate(),
                     .divisor = static_cast<double>(workers_) * request_.micro_batches,
                     .number = ++to.version},
-                   parameters, HostNumbers(gradients), state);
+                   parameters, DeviceNumbers(gradients, device_), state);
   ++to.pushed[from];
   link(piece, worker).stage = Link::Stage::waits;
   link(piece, worker).since = Clock::now();
@@ -127,11 +132,11 @@ void ParameterServer::answer(std::size_t piece, Rank worker) {
   Link& to = link(piece, worker);
   const Held& from = held_[piece];
   held_[piece].seen[static_cast<std::size_t>(worker)] = from.version;
-  std::ranges::copy(from.parameters, to.buffer.empty() ? to.answer.begin() : std::span(to.buffer).begin());
+  device_.copy(std::as_bytes(from.parameters.floats), std::as_writable_bytes(to.answer));
   to.stage = Link::Stage::idle;
-  if (to.buffer.empty()) return;
+  if (is_here(worker)) return;
   transport_.next_is(TransferKind::copy);
-  to.request = transport_.send(worker, from.piece.pull_tag, std::as_bytes(std::span(to.buffer)));
+  to.request = transport_.send(worker, from.piece.pull_tag, std::as_bytes(to.answer));
   to.stage = Link::Stage::sends;
 }
 

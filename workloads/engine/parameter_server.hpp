@@ -17,9 +17,9 @@
 
 namespace hbench {
 
-/// That of one rank, in host memory. For each worker and piece one push comes after the other, and each is answered by
-/// the parameters that it has led to, of which it is sent a copy: later pushes change nothing of it. Once all workers
-/// have left, each is sent the final parameters. Used by one thread at a time.
+/// That of one rank, where its endpoint's operands lie. For each worker and piece one push comes after the other, and
+/// each is answered by the parameters that it has led to, of which it is sent a copy: later pushes change nothing of
+/// it. Once all workers have left, each is sent the final parameters. Used by one thread at a time.
 class ParameterServer {
  public:
   /// `pieces` are those of this rank, and `initial` is what they begin with, in a buffer of the whole model. A push of
@@ -54,17 +54,17 @@ class ParameterServer {
   using Clock = std::chrono::steady_clock;
   struct Held {
     ServerPiece piece;
-    std::vector<float> parameters;
-    std::vector<std::vector<float>> kept;  ///< the optimizer's state
-    std::int64_t version = 0;              ///< gradients that were applied
-    std::vector<std::int64_t> seen;        ///< the version that each worker has
-    std::vector<int> pushed;               ///< by each worker
+    DeviceFloats parameters;
+    std::vector<DeviceFloats> kept;  ///< the optimizer's state
+    std::int64_t version = 0;        ///< gradients that were applied
+    std::vector<std::int64_t> seen;  ///< the version that each worker has
+    std::vector<int> pushed;         ///< by each worker
   };
   /// Of one worker and one piece.
   struct Link {
     enum class Stage : std::uint8_t { idle, receives, waits, sends } stage = Stage::idle;
-    std::vector<float> buffer;  ///< of a push, then of its answer; empty on this rank
-    std::span<float> answer;    ///< where the worker of this rank wants it
+    DeviceFloats buffer;      ///< of a push, then of its answer; none on this rank
+    std::span<float> answer;  ///< where it is put: there, or where the worker of this rank wants it
     Transport::Request request = 0;
     Clock::time_point since;  ///< it waits
   };
@@ -88,6 +88,7 @@ class ParameterServer {
 
   const TrainingRequest& request_;
   Transport& transport_;
+  Device& device_;
   int workers_;
   std::optional<int> bound_;
   OptimizerChoice optimizer_;

@@ -1,45 +1,44 @@
 #include "workloads/optimizers/numbers.hpp"
 
-#include <cmath>
+#include "collectives/arithmetic/arithmetic.hpp"
 
 namespace hbench {
 namespace {
 
-/// Calls `use(value, operand...)` for each element.
-template <class Use, class... Operands>
-void for_each(std::span<float> values, Use use, const Operands*... operands) {
-  for (std::size_t i = 0; i < values.size(); ++i) use(values[i], operands[i]...);
-}
+using Kind = NumbersChange::Kind;
+
+const DeviceNumbers& of_device(const Numbers& numbers) { return static_cast<const DeviceNumbers&>(numbers); }
 
 }  // namespace
 
-void HostNumbers::assign(const Numbers& a) {
-  for_each(
-      values_, [](float& x, float each) { x = each; }, static_cast<const HostNumbers&>(a).values_.data());
+void DeviceNumbers::assign(const Numbers& a) {
+  device_.copy(std::as_bytes(of_device(a).values_), std::as_writable_bytes(values_));
 }
 
-void HostNumbers::multiply(double factor) {
-  for_each(values_, [by = static_cast<float>(factor)](float& x) { x *= by; });
+void DeviceNumbers::multiply(double factor) {
+  device_.change({.kind = Kind::multiply, .factor = static_cast<float>(factor)}, values_);
 }
 
-void HostNumbers::add(const Numbers& a, double factor) {
-  const auto by = static_cast<float>(factor);
-  for_each(
-      values_, [by](float& x, float each) { x += by * each; }, static_cast<const HostNumbers&>(a).values_.data());
+void DeviceNumbers::add(const Numbers& a, double factor) {
+  device_.change({.kind = Kind::add, .factor = static_cast<float>(factor), .a = of_device(a).values_}, values_);
 }
 
-void HostNumbers::add_product(const Numbers& a, const Numbers& b, double factor) {
-  const auto by = static_cast<float>(factor);
-  for_each(
-      values_, [by](float& x, float first, float second) { x += by * first * second; },
-      static_cast<const HostNumbers&>(a).values_.data(), static_cast<const HostNumbers&>(b).values_.data());
+void DeviceNumbers::add_product(const Numbers& a, const Numbers& b, double factor) {
+  device_.change({.kind = Kind::add_product,
+                  .factor = static_cast<float>(factor),
+                  .a = of_device(a).values_,
+                  .b = of_device(b).values_},
+                 values_);
 }
 
-void HostNumbers::add_ratio(const Numbers& a, const Numbers& b, double factor, double root, double epsilon) {
-  const auto by = static_cast<float>(factor), divisor = static_cast<float>(root), least = static_cast<float>(epsilon);
-  for_each(
-      values_, [=](float& x, float top, float square) { x += by * top / (std::sqrt(square) / divisor + least); },
-      static_cast<const HostNumbers&>(a).values_.data(), static_cast<const HostNumbers&>(b).values_.data());
+void DeviceNumbers::add_ratio(const Numbers& a, const Numbers& b, double factor, double root, double epsilon) {
+  device_.change({.kind = Kind::add_ratio,
+                  .factor = static_cast<float>(factor),
+                  .a = of_device(a).values_,
+                  .b = of_device(b).values_,
+                  .root = static_cast<float>(root),
+                  .epsilon = static_cast<float>(epsilon)},
+                 values_);
 }
 
 }  // namespace hbench

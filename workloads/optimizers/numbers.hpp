@@ -4,10 +4,12 @@
 
 #include <span>
 
+#include "collectives/device/device.hpp"
+
 namespace hbench {
 
-/// Parameters, gradients or an optimizer's state, in one or several pieces of some device's memory: on the host
-/// (`HostNumbers`), or LibTorch's tensors (`engine/tensor_numbers.hpp`). Operands are of one kind, and cut alike.
+/// Parameters, gradients or an optimizer's state, in one or several pieces of some device's memory: one of hbench's
+/// (`DeviceNumbers`), or of LibTorch's tensors (`engine/tensor_numbers.hpp`). Operands are of one kind, and cut alike.
 class Numbers {
  public:
   virtual ~Numbers() = default;
@@ -19,10 +21,10 @@ class Numbers {
   virtual void add_ratio(const Numbers& a, const Numbers& b, double factor, double root, double epsilon) = 0;
 };
 
-/// On the host, in memory of somebody else's.
-class HostNumbers final : public Numbers {
+/// In memory of a device, which outlives them; the memory is somebody else's.
+class DeviceNumbers final : public Numbers {
  public:
-  explicit HostNumbers(std::span<float> values) : values_(values) {}
+  explicit DeviceNumbers(std::span<float> values, Device& device = host_device()) : values_(values), device_(device) {}
   void assign(const Numbers& a) override;
   void multiply(double factor) override;
   void add(const Numbers& a, double factor) override;
@@ -31,6 +33,7 @@ class HostNumbers final : public Numbers {
 
  private:
   std::span<float> values_;
+  Device& device_;
 };
 
 }  // namespace hbench

@@ -172,7 +172,9 @@ std::string refuse_async_servers(const TrainingStrategy& strategy) {
 std::string refuse_free_engine(const TrainingStrategy& strategy) {
   const StepPlan plan = strategy.method.plan(strategy.overlap);
   const std::string method = strategy.method.text();
-  if (strategy.on_gpu) return fmt::format("{} is measured on processors, and on GPUs simulated only", method);
+  if (strategy.executor != nullptr && strategy.executor->rounds_only)
+    return fmt::format("ranks of {} send messages to one other rank, which {} has no way for; take the executor cuda",
+                       method, strategy.executor->name);
   const bool whole_tensors = !exchanges_among(plan, Among::neighbours);
   if (whole_tensors && strategy.fusion.fusion->name == "byteps")
     return fmt::format(
