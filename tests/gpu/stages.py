@@ -132,7 +132,7 @@ STAGES = (
                needs=("LibTorch", "MPI"), judge=checks.methods_were_measured(METHODS.split(","))),
     )),
     Stage("frameworks", "PyTorch's DDP and FSDP on one GPU, in turn with hbench's own rank", (
-        hbench("frameworks", *MEASURED, "--gpus", "1", "--executor", "cuda", "--batch", "64", "--algorithm", "ring",
+        hbench("frameworks", *MEASURED, "--gpus", "1", "--executor", "cuda", "--batch", "128", "--algorithm", "ring",
                "--framework", "pytorch-ddp,pytorch-fsdp", "--launches", "2", "--more-launches", "0", "--budget", "4s",
                "--db", "{logs}/frameworks.db", limit=240, needs=("LibTorch", "MPI", "torch"),
                judge=checks.frameworks_were_measured(("pytorch-ddp", "pytorch-fsdp")), rows=checks.framework_rows),

@@ -27,7 +27,7 @@ TrainingRequest gpu_request(const char* model, int workers, const char* algorith
 
 /// The parameters of every rank, which are threads on one GPU or several.
 std::vector<std::vector<float>> train_on_gpus(const TrainingRequest& request, std::string_view executor) {
-  auto outcomes = on_all_ranks(find_entry(executors(), executor, "executor").make_endpoints(request.world.workers),
+  auto outcomes = on_all_ranks(find_entry(executors(), executor, "executor").make_endpoints(request.world.ranks()),
                                [&](Endpoint& endpoint) { return trained_parameters(request, endpoint); });
   std::vector<std::vector<float>> ends;
   for (auto& outcome : outcomes) {

@@ -23,6 +23,7 @@ def units(model):
 
 
 def train(order, rank, ranks, local_rank):
+    import torch
     import torch_rank
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard
@@ -31,6 +32,7 @@ def train(order, rank, ranks, local_rank):
 
     def spread(model):
         mesh = init_device_mesh("cuda" if hbench_rank.on_gpu(order["case"]) else "cpu", (ranks,))
+        model = model.to(memory_format=torch.contiguous_format)  # fully_shard takes no other
         for unit in units(model):
             fully_shard(unit, mesh=mesh)
         fully_shard(model, mesh=mesh)
