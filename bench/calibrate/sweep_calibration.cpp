@@ -78,7 +78,7 @@ void write_profiles(const CalibrationPlan& calibration, const std::vector<Profil
 /// So that a measured framework stands beside what its preset predicts.
 void add_presets_of_frameworks(SweepRequest& request) {
   for (const FrameworkChoice& choice : request.frameworks)
-    request.preset_methods.emplace_back(choice.framework->preset, choice.framework->method);
+    request.preset_methods.emplace_back(choice.framework->preset, choice.method());
 }
 
 }  // namespace

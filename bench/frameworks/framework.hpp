@@ -20,6 +20,7 @@ struct FrameworkSetting {
   std::string_view summary;
   /// A variable for its ranks, and its value; empty where the script reads the setting's name itself.
   std::string_view variable = {}, value = {};
+  std::string_view method = {};  ///< of its training; empty: the framework's
 };
 
 /// One entry of the family.
@@ -49,6 +50,8 @@ struct FrameworkChoice {
 
   /// `pytorch-ddp`, `pytorch-ddp:bucket-view`: what `parse_framework` reads.
   std::string text() const;
+  /// Of its training, as `--method` has it.
+  std::string method() const;
 };
 /// \throws Error (usage), with a suggestion.
 FrameworkChoice parse_framework(std::string_view text);

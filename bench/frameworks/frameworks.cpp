@@ -27,6 +27,10 @@ std::string FrameworkChoice::text() const {
   return setting == nullptr ? std::string(framework->name) : fmt::format("{}:{}", framework->name, setting->name);
 }
 
+std::string FrameworkChoice::method() const {
+  return std::string(setting == nullptr || setting->method.empty() ? framework->method : setting->method);
+}
+
 FrameworkChoice parse_framework(std::string_view text) {
   const std::size_t colon = text.find(':');
   FrameworkChoice choice{&find_entry(frameworks(), text.substr(0, colon), "framework")};
@@ -42,7 +46,7 @@ FrameworkChoice parse_framework(std::string_view text) {
 
 void set_framework(Case& asked, const FrameworkChoice& choice, const std::string& version) {
   TrainingStrategy strategy = strategy_of(find_entry(presets(), choice.framework->preset, "preset"), 1);
-  strategy.method = parse_method(choice.framework->method);
+  strategy.method = parse_method(choice.method());
   if (strategy.method.goes_by_units()) strategy.fusion = parse_fusion("none");
   strategy.on_gpu = asked.training.on_gpu();
   if (!asked.training.precision.empty()) strategy.precision = parse_precision(asked.training.precision);

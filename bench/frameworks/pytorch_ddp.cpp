@@ -3,7 +3,9 @@
 namespace hbench {
 
 constexpr FrameworkSetting kSettings[] = {
-    {.name = "bucket-view", .summary = "gradient_as_bucket_view, which saves a copy"}};
+    {.name = "bucket-view", .summary = "gradient_as_bucket_view, which saves a copy"},
+    {.name = "zero", .summary = "ZeroRedundancyOptimizer: each rank updates its part", .method = "zero:1"},
+    {.name = "local-sgd", .summary = "PostLocalSGDOptimizer, from the start, period 4", .method = "local-sgd:4"}};
 
 extern const Framework kPytorchDdpFramework;
 constinit const Framework kPytorchDdpFramework{

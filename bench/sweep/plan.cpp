@@ -11,6 +11,7 @@
 #include "bench/sweep/nodes.hpp"
 #include "bench/sweep/own_models.hpp"
 #include "collectives/base/text.hpp"
+#include "collectives/network/choose.hpp"
 
 namespace hbench {
 namespace {
@@ -121,6 +122,11 @@ class MeasuredCases {
     plan_.add(asked, strategy);
   }
 
+  bool is_asked_for(const std::string& method) const {
+    const auto same = [&](const std::string& each) { return each != kAuto && parse_method(each).text() == method; };
+    return request_.methods.empty() || std::ranges::any_of(request_.methods, same);
+  }
+
   /// By another program, in turn with hbench's own cases.
   void plan_framework(Case asked, const FrameworkChoice& choice) {
     const std::string what = choice.text() + ", measured";
@@ -128,7 +134,8 @@ class MeasuredCases {
     if (!found.state.available) return plan_.lacks(what, found.state.in_words());
     std::string why = refuse_framework(*choice.framework, asked);
     if (why.empty() && !machine_.allocation.is_local()) why = "frameworks train on this machine alone so far";
-    if (why.empty() && !request_.methods.empty()) why = "a framework has its own method";
+    if (why.empty() && !is_asked_for(choice.method()))
+      why = fmt::format("it trains by {}, which --method leaves out", choice.method());
     if (!why.empty()) return plan_.refuse(what, std::move(why));
     set_framework(asked, choice, found.version);
     if (const int processes = framework_processes(*choice.framework, asked); processes > machine_.cores)

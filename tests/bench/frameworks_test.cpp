@@ -54,6 +54,17 @@ TEST(Frameworks, AreReadAsTheyAreWritten) {
   }
 }
 
+TEST(Frameworks, TrainByTheMethodOfTheirSetting) {
+  const Case asked = trained_by("pytorch-ddp:zero");
+  EXPECT_EQ(asked.strategy.method, "zero:1");
+  EXPECT_EQ(parse_framework("pytorch-ddp:bucket-view").method(), "synchronous");
+  for (const Framework* each : frameworks())
+    for (const FrameworkSetting& setting : each->settings) {
+      const FrameworkChoice choice{each, &setting};
+      EXPECT_EQ(parse_method(choice.method()).text(), choice.method()) << choice.text();
+    }
+}
+
 TEST(Frameworks, ThatNobodyKnowsAreRefusedWithASuggestion) {
   const std::pair<const char*, const char*> wrong[] = {{"pytorch-dpd", "pytorch-ddp"},
                                                        {"pytorch-ddp:bucketview", "bucket-view"},

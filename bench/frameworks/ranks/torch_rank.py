@@ -56,8 +56,8 @@ def digest_of(parameters):
     return sums.hexdigest()[:16]
 
 
-def train(order, rank, spread, agree, gathered=lambda model: model.parameters()):
-    """Trains and reports each step; returns a digest of the final parameters.
+def train(order, rank, spread, agree, gathered=lambda model: model.parameters(), cycle=1):
+    """Trains and reports each step, or all of a cycle by their mean; returns a digest of the final parameters.
 
     `spread(model)` gives the model and its optimizer as the framework has them, `agree(number)` rank 0's number, and
     `gathered(model)` all parameters.
@@ -73,14 +73,16 @@ def train(order, rank, spread, agree, gathered=lambda model: model.parameters())
     kind, half = place["device"].type, case.get("precision") == "bf16"
     steps = hbench_rank.Steps(order, [rank], agree)
     while steps.go_on():
-        images, labels = data[steps.done % BATCHES]
-        model.zero_grad(set_to_none=True)
-        with torch.autocast(kind, torch.bfloat16, enabled=half):
-            loss = loss_of(model(images), labels)
-        loss.backward()
-        optimizer.step()
-        steps.end(loss.item())
-    hbench_rank.report([rank], "loss", loss.item())
+        for step in range(steps.done, steps.done + cycle):
+            images, labels = data[step % BATCHES]
+            model.zero_grad(set_to_none=True)
+            with torch.autocast(kind, torch.bfloat16, enabled=half):
+                loss = loss_of(model(images), labels)
+            loss.backward()
+            optimizer.step()
+            last = loss.item()  # which waits for a GPU
+        steps.end(last, cycle)
+    hbench_rank.report([rank], "loss", last)
     return digest_of(gathered(model))
 
 
