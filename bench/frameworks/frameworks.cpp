@@ -11,12 +11,13 @@
 
 namespace hbench {
 
-extern const Framework kPytorchDdpFramework, kPytorchFsdpFramework, kHorovodFramework, kTensorflowRingFramework,
-    kTensorflowPsFramework;
+extern const Framework kPytorchDdpFramework, kPytorchFsdpFramework, kDeepspeedFramework, kHorovodFramework,
+    kTensorflowRingFramework, kTensorflowPsFramework;
 
 namespace {
 
-constexpr std::array<const Framework*, 5> kFrameworks{&kPytorchDdpFramework, &kPytorchFsdpFramework, &kHorovodFramework,
+constexpr std::array<const Framework*, 6> kFrameworks{&kPytorchDdpFramework,     &kPytorchFsdpFramework,
+                                                      &kDeepspeedFramework,      &kHorovodFramework,
                                                       &kTensorflowRingFramework, &kTensorflowPsFramework};
 
 }  // namespace

@@ -56,7 +56,8 @@ def digest_of(parameters):
     return sums.hexdigest()[:16]
 
 
-def train(order, rank, spread, agree, gathered=lambda model: model.parameters(), cycle=1):
+def train(order, rank, spread, agree, gathered=lambda model: model.parameters(), cycle=1,
+          backward=lambda model, loss: loss.backward()):
     """Trains and reports each step, or all of a cycle by their mean; returns a digest of the final parameters.
 
     `spread(model)` gives the model and its optimizer as the framework has them, `agree(number)` rank 0's number, and
@@ -75,10 +76,11 @@ def train(order, rank, spread, agree, gathered=lambda model: model.parameters(),
     while steps.go_on():
         for step in range(steps.done, steps.done + cycle):
             images, labels = data[step % BATCHES]
-            model.zero_grad(set_to_none=True)
+            for parameter in model.parameters():  # as zero_grad does, whose arguments differ between frameworks
+                parameter.grad = None
             with torch.autocast(kind, torch.bfloat16, enabled=half):
                 loss = loss_of(model(images), labels)
-            loss.backward()
+            backward(model, loss)
             optimizer.step()
             last = loss.item()  # which waits for a GPU
         steps.end(last, cycle)
