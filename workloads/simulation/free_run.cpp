@@ -178,9 +178,8 @@ void FreeRun::send_to_partner(Rank rank, const LaunchedBucket& leaving, double s
 }
 
 void FreeRun::send_to_neighbours(Rank rank, const LaunchedBucket& leaving, double start) {
-  const int workers = world_.workers, number = leaving.number;
-  const int key = walker(rank).iteration * kMostBuckets + number;
-  for (const Rank other : std::set<Rank>{(rank + 1) % workers, (rank + workers - 1) % workers})
+  const int key = walker(rank).iteration * kMostBuckets + leaving.number;
+  for (const Rank other : neighbours_of(rank, world_.workers))
     send(key, {.src = rank, .dst = other, .kind = TransferKind::reduce}, leaving.elements, start);
   flow_.cue(start, {kCame, rank, key});
 }
@@ -248,7 +247,7 @@ void FreeRun::answer(int index, int from) {
 
 /// Its own bucket counts as one of the messages that it waits for.
 void FreeRun::came(Rank rank, int key) {
-  const int needed = world_.workers > 2 ? 3 : 2;
+  const int needed = 1 + static_cast<int>(neighbours_of(rank, world_.workers).size());
   std::map<int, int>& counts = walker(rank).came;
   if (++counts[key] < needed) return;
   counts.erase(key);
