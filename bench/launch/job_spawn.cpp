@@ -50,7 +50,9 @@ void require_open_files(const Launcher& launcher, int processes, const Host& her
 JobSpawn::JobSpawn(std::string_view name, Job job, const std::map<std::string, std::string>& environment,
                    const Host& here) {
   const Launcher& launcher = find_entry(launchers(), name, "launcher");
-  if (const Availability there = launcher.availability(here.path); !there.available)
+  const auto path = environment.find("PATH");
+  if (const Availability there = launcher.availability(path == environment.end() ? here.path : path->second);
+      !there.available)
     throw there.error("cannot start ranks");
   require_open_files(launcher, job.processes, here);
   job.as_root = here.as_root;

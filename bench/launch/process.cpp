@@ -62,7 +62,7 @@ struct Pipe {
 class Program {
  public:
   /// \pre `spawn` outlives it.
-  explicit Program(const Spawn& spawn) : file_(find_program(spawn.argv.front(), search_path())) {
+  explicit Program(const Spawn& spawn) : file_(find_program(spawn.argv.front(), search_path(spawn))) {
     for (const std::string& argument : spawn.argv) argv_.push_back(const_cast<char*>(argument.c_str()));
     argv_.push_back(nullptr);
     for (char** variable = environ; *variable != nullptr; ++variable)
@@ -76,7 +76,8 @@ class Program {
   void execute() const { execve(file_.c_str(), argv_.data(), environment_.data()); }
 
  private:
-  static std::string_view search_path() {
+  static std::string_view search_path(const Spawn& spawn) {
+    if (const auto given = spawn.environment.find("PATH"); given != spawn.environment.end()) return given->second;
     const char* path = std::getenv("PATH");
     return path != nullptr ? path : "/usr/bin:/bin";
   }

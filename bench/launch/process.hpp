@@ -25,7 +25,7 @@ struct Exit {
 /// What to start, and what to do with what it writes.
 struct Spawn {
   std::vector<std::string> argv;
-  std::map<std::string, std::string> environment;      ///< added to ours
+  std::map<std::string, std::string> environment;      ///< added to ours; the program is found by its PATH
   std::function<void(std::string_view line)> on_line;  ///< each line of standard output, without its end
   std::string input;                                   ///< fed to standard input
   Seconds output_timeout{0};                           ///< stop it after this long without output; 0: never

@@ -49,6 +49,16 @@ TEST(Process, GivesEachLineWithoutItsEndAndTheExitCode) {
   EXPECT_THAT(shell.lines, ElementsAre("one", "two", "", "no end"));
 }
 
+TEST(Process, IsFoundOnThePathThatItsEnvironmentHas) {
+  const TemporaryFolder folder;
+  write_program(folder / "tool", "#!/bin/sh\nexit 4\n");
+  Spawn spawn;
+  spawn.argv = {"tool"};
+  EXPECT_EQ(run_process(spawn).code, 127);
+  spawn.environment = {{"PATH", folder.path().string()}};
+  EXPECT_EQ(run_process(spawn).code, 4);
+}
+
 TEST(Process, HasItsInputAndTheAddedEnvironment) {
   Shell shell("read line; echo \"$line $HBENCH_TEST_VARIABLE $HOME\"");
   shell.spawn.input = "first\nsecond\n";
