@@ -12,9 +12,7 @@ struct CollectiveSetup {
   RunOptions run;  ///< programs, cores, launcher's path
 };
 
-/// The program with the peers lies beside this one (`hbench_peers`), MPICH's in the build folder of the preset `mpich`,
-/// or where `options.mpich` says. What `--peers` does not find is listed with its cure.
-/// \throws Error (usage) when `options.mpich` is no program.
+/// With `--peers` also what `find_peers` finds. \throws Error (usage) as that does.
 CollectiveSetup look_for_programs(const CollectiveOptions& options);
 
 /// Returns the clusters that a request simulates on, and the memory for that. Neither launchers nor libraries are

@@ -3,16 +3,21 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collectives/network/profile.hpp"
 
 namespace hbench {
 
-/// An all-reduce of another library, as the program beside this one names it.
+/// The program beside this one that has other libraries' all-reduces beside ours, in the same processes.
+inline constexpr std::string_view kSharedProgram = "hbench_peers";
+
+/// An all-reduce of another library.
 struct KnownPeer {
-  std::string library;
-  std::string algorithm;
+  std::string program;    ///< whose ranks have it: a key of `RunOptions::programs`
+  std::string library;    ///< in the place of an executor's name: `gloo`, `MPICH 5.0.2`
+  std::string algorithm;  ///< `ring-chunked`; `vendor`: what the library itself chooses
 };
 
 /// What there is to measure with.
@@ -23,7 +28,6 @@ struct CollectiveMachine {
   std::string no_mpi;                         ///< why ranks cannot be processes here; empty when they can
   std::map<std::string, std::string> absent;  ///< executors that cannot be used here, and why
   std::vector<KnownPeer> peers;
-  bool mpich = false;                     ///< the program of MPICH is there
   std::vector<std::string> absent_peers;  ///< what `--peers` lacks, and how to get it
   std::string emulated;                   ///< as `LocalMachine`
   std::vector<Profile> clusters;          ///< to simulate on, as `CollectiveRequest::profiles` names them

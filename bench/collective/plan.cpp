@@ -16,8 +16,6 @@
 namespace hbench {
 namespace {
 
-constexpr std::string_view kMpich = "mpich";
-
 /// Each rank has a buffer for its executor, and the input. \throws Error (usage) where they are more than `memory`; 0:
 /// not known.
 void check_memory(const CollectivePlan& plan, std::int64_t memory) {
@@ -155,9 +153,9 @@ class Planner {
     if (const std::string why = refuse_candidate(request_, machine_, asked, choice, buffers); !why.empty())
       return refuse(asked, why);
     const bool threads = ranks_are_threads(machine_, asked);
-    const auto program =
-        !threads && request_.peers && !machine_.peers.empty() ? ProcessSet::Program::peers : ProcessSet::Program::own;
-    add(program, threads, std::move(asked), buffers);
+    const bool shared = !threads && request_.peers &&
+                        std::ranges::find(machine_.peers, kSharedProgram, &KnownPeer::program) != machine_.peers.end();
+    add(std::string(shared ? kSharedProgram : ""), threads, std::move(asked), buffers);
   }
 
   void add_peers(int workers, const std::vector<std::int64_t>& buffers) {
@@ -167,24 +165,19 @@ class Planner {
     for (const KnownPeer& peer : machine_.peers) {
       Case asked = blank(workers, buffers);
       asked.strategy.algorithm = peer.algorithm;
+      asked.collective.executor = "mpi";  // what a library refuses to do by itself is the same as with any MPI
+      const std::string why = peer.algorithm == kVendor
+                                  ? refuse_candidate(request_, machine_, asked, parse_algorithm(kVendor), buffers)
+                                  : machine_.no_mpi;
       asked.collective.executor = peer.library;
-      if (machine_.no_mpi.empty())
-        add(ProcessSet::Program::peers, false, std::move(asked), buffers);
+      if (why.empty())
+        add(peer.program, false, std::move(asked), buffers);
       else
-        refuse(asked, machine_.no_mpi);
+        refuse(asked, why);
     }
-    if (!machine_.mpich) return;
-    Case asked = blank(workers, buffers);
-    asked.strategy.algorithm = "vendor";
-    asked.collective.executor = "mpi";  // what can be refused is the same as with any MPI
-    if (const std::string why = refuse_candidate(request_, machine_, asked, parse_algorithm("vendor"), buffers);
-        !why.empty())
-      return refuse("MPICH", why);
-    asked.collective.executor = kMpich;
-    add(ProcessSet::Program::mpich, false, std::move(asked), buffers);
   }
 
-  void add(ProcessSet::Program program, bool threads, Case asked, const std::vector<std::int64_t>& buffers) {
+  void add(const std::string& program, bool threads, Case asked, const std::vector<std::int64_t>& buffers) {
     const int ranks = world_of_collective(asked).ranks();
     const auto same = [&](const ProcessSet& set) {
       return set.program == program && set.threads == threads && set.workers == asked.gpus && set.ranks == ranks;
@@ -232,10 +225,10 @@ CollectivePlan make_collective_plan(const CollectiveRequest& request, const Coll
 }
 
 std::string candidate_label(const Case& asked) {
-  if (asked.collective.executor == kMpich) return "MPICH";
   Strategy strategy = asked.strategy;
   strategy.fusion.clear();
   if (asked.evidence == Evidence::simulated) return fmt::format("{} on {}", strategy.label(), asked.profile);
+  if (strategy.is_vendor() && !is_ours(asked)) return asked.collective.executor;
   return fmt::format("{} by {}", strategy.label(), asked.collective.executor);
 }
 

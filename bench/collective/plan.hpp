@@ -13,9 +13,8 @@ namespace hbench {
 
 /// Cases that share their processes. Cases of one size follow each other and take turns.
 struct ProcessSet {
-  enum class Program : std::uint8_t { own, peers, mpich };
-  Program program = Program::own;
-  bool threads = false;  ///< ranks are threads of one process
+  std::string program = {};  ///< a key of `RunOptions::programs`; empty: our own worker
+  bool threads = false;      ///< ranks are threads of one process
   int workers = 1;
   int ranks = 1;  ///< workers and dedicated servers
   std::vector<LoopCase> cases;

@@ -157,8 +157,10 @@ void add_candidates(Arguments& app, CollectiveOptions& options, Unread& unread) 
   app.add_option("--segments", request.segments, "segments of pipelined algorithms (default: chosen by the algorithm)",
                  in_range(1, kMostSegments));
   app.add_flag("--peers", request.peers,
-               "also measure the all-reduces of MPI, Gloo and MPICH, in turn with those of hbench");
-  app.add_option("--mpich", options.mpich, "the hbench-worker that was built with MPICH, for --peers");
+               "also measure the all-reduces of other libraries that are here (MPI, Gloo, MPICH, Intel MPI, "
+               "Open MPI, oneCCL), in turn with those of hbench");
+  app.add_option("--mpich", options.mpich,
+                 "the hbench-worker that was built with MPICH, for --peers; Intel MPI runs with it too");
   app.add_parsed("--link", options.link, link_flag,
                  "bandwidth of each rank's link (95.6Mbit/s): print the share that is reached");
   app.add_option("--workload", request.workload, "the tensors of a trace instead of sizes (hbench list workloads)");

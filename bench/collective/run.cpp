@@ -136,15 +136,10 @@ class Runner {
     }
   }
 
-  static std::string launcher_of(const ProcessSet& set) {
-    if (set.threads) return "local";
-    return set.program == ProcessSet::Program::mpich ? "mpich" : "mpirun";
-  }
-
-  /// To hbench built with MPICH, that library is the MPI that it has.
-  static std::vector<LoopCase> as_told(const ProcessSet& set, std::vector<LoopCase> cases) {
-    if (set.program == ProcessSet::Program::mpich)
-      for (LoopCase& each : cases) each.asked.collective.executor = "mpi";
+  /// To hbench built with another MPI, that library is the MPI that it has.
+  static std::vector<LoopCase> as_told(const RankProgram& program, std::vector<LoopCase> cases) {
+    if (!program.executor.empty())
+      for (LoopCase& each : cases) each.asked.collective.executor = program.executor;
     return cases;
   }
 
@@ -152,11 +147,14 @@ class Runner {
                    LaunchRecorder& recorder) {
     LoopOptions loop = options_.loop;
     loop.delay = test_delay();
-    const CollectiveOrder order{loop, as_told(set, cases), set.ranks, set.threads};
-    const RankStart start{.launcher = launcher_of(set),
+    const RankProgram& program = options_.programs.at(set.program);
+    const CollectiveOrder order{loop, as_told(program, cases), set.ranks, set.threads};
+    std::map<std::string, std::string> environment = program.environment;
+    environment.merge(nccl.environment());
+    const RankStart start{.launcher = set.threads ? "local" : program.launcher,
                           .processes = set.threads ? 1 : set.ranks,
-                          .worker = {options_.programs.at(set.program), "worker", to_json(order)},
-                          .environment = nccl.environment(),
+                          .worker = {program.path, "worker", to_json(order)},
+                          .environment = std::move(environment),
                           // A library's collective does not name who is late: the parent does, at its time-out.
                           .timeout = options_.loop.timeout * 2 + kGrace};
     return start_ranks(start, options_.host, recorder.reports, [&](const WorkerLine& line) { recorder.record(line); });

@@ -13,9 +13,17 @@
 
 namespace hbench {
 
+/// What the ranks of a process set run.
+struct RankProgram {
+  std::string path;
+  std::string launcher = "mpirun";                   ///< by name
+  std::map<std::string, std::string> environment{};  ///< added to ours; a PATH in it is where the launcher is found
+  std::string executor{};                            ///< what the program calls that of a case; empty: as the plan
+};
+
 /// How process sets are started.
 struct RunOptions {
-  std::map<ProcessSet::Program, std::string> programs;  ///< paths
+  std::map<std::string, RankProgram> programs;  ///< by `ProcessSet::program`
   LoopOptions loop;
   int launches = 1;
   Host host = this_host();

@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "collectives/arithmetic/arithmetic.hpp"
+#include "bench/peers/peers.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
 
@@ -63,51 +63,23 @@ void with_type(DataType type, F f) {
   throw Error(ExitCode::usage, refuse(type, ReduceOp::sum));
 }
 
-/// Blocks, as Gloo does.
-class GlooAllReduce final : public Operation {
- public:
-  GlooAllReduce(std::shared_ptr<gloo::Context> context, std::string_view algorithm, const Operand& operand)
-      : context_(std::move(context)), operand_(operand) {
-    with_type(operand.type, [&]<class T>(T) { make<T>(algorithm); });
-  }
+template <class T>
+std::shared_ptr<gloo::Algorithm> make_algorithm(const std::shared_ptr<gloo::Context>& context,
+                                                std::string_view algorithm, const Operand& operand) {
+  const auto count = static_cast<int>(operand.elements());
+  const std::vector<T*> pointers{reinterpret_cast<T*>(operand.buffer.data())};
+  if (algorithm == kRingChunked)
+    return std::make_shared<gloo::AllreduceRingChunked<T>>(context, pointers, count, function_of<T>(operand.op));
+  return std::make_shared<gloo::AllreduceHalvingDoubling<T>>(context, pointers, count, function_of<T>(operand.op));
+}
 
-  bool progress() override {
-    if (done_) return true;
-    try {
-      run_();
-    } catch (const gloo::Exception& error) {
-      throw Error(ExitCode::lost_rank, fmt::format("Gloo: {}", error.what()), "see what the other ranks said last");
-    }
-    finish(operand_.type, operand_.op, context_->size, operand_.buffer);
-    return done_ = true;
+void run(gloo::Algorithm& algorithm) {
+  try {
+    algorithm.run();
+  } catch (const gloo::Exception& error) {
+    throw Error(ExitCode::lost_rank, fmt::format("Gloo: {}", error.what()), "see what the other ranks said last");
   }
-  void restart() override { done_ = false; }
-  std::string waiting_for() const override { return done_ ? "" : "the other ranks in Gloo's collective"; }
-  std::vector<Rank> waiting_ranks() const override { return {}; }
-
- private:
-  template <class T>
-  void make(std::string_view algorithm) {
-    T* const data = reinterpret_cast<T*>(operand_.buffer.data());
-    const auto count = static_cast<int>(operand_.elements());
-    const std::vector<T*> pointers{data};
-    if (algorithm == kRingChunked) {
-      algorithm_ =
-          std::make_unique<gloo::AllreduceRingChunked<T>>(context_, pointers, count, function_of<T>(operand_.op));
-      run_ = [this] { algorithm_->run(); };
-    } else {
-      algorithm_ =
-          std::make_unique<gloo::AllreduceHalvingDoubling<T>>(context_, pointers, count, function_of<T>(operand_.op));
-      run_ = [this] { algorithm_->run(); };
-    }
-  }
-
-  std::shared_ptr<gloo::Context> context_;
-  Operand operand_;
-  std::unique_ptr<gloo::Algorithm> algorithm_;
-  std::function<void()> run_;
-  bool done_ = false;
-};
+}
 
 class Gloo final : public PeerLibraries {
  public:
@@ -118,7 +90,9 @@ class Gloo final : public PeerLibraries {
     for (const Peer& peer : kPeers) names.push_back(peer.algorithm);
     if (std::ranges::find(names, algorithm) == names.end()) throw unknown_name("all-reduce of Gloo", algorithm, names);
     if (operand.elements() > INT32_MAX) throw Error(ExitCode::usage, "Gloo counts elements in 32 bits");
-    return std::make_unique<GlooAllReduce>(context_, algorithm, operand);
+    std::shared_ptr<gloo::Algorithm> made;
+    with_type(operand.type, [&]<class T>(T) { made = make_algorithm<T>(context_, algorithm, operand); });
+    return std::make_unique<BlockingAllReduce>(operand, context_->size, [made] { run(*made); });
   }
 
  private:

@@ -4,12 +4,14 @@
 
 #include <exception>
 
-#include "bench/peers/gloo.hpp"
+#include "bench/peers/peers.hpp"
 #include "bench/verbs/worker.hpp"
 
 int main(int argc, char** argv) {
   using namespace hbench;
-  const PeerSet peers = gloo_peers();
+  // Where the loader finds oneCCL, hbench has asked for it.
+  const PeerSet oneccl = oneccl_peers();
+  const PeerSet peers = oneccl.peers.empty() ? gloo_peers() : oneccl;
   const std::string_view verb = argc > 1 ? argv[1] : "";
   try {
     if (verb == "worker") return static_cast<int>(run_worker({{argv + 2, argv + argc}, "hbench_peers"}, peers));

@@ -15,10 +15,15 @@
 namespace hbench {
 namespace {
 
-std::vector<std::string> notes_of(const Run& run) {
-  const auto delay = run.environment.find("test_delay");
-  if (delay == run.environment.end()) return {};
-  return {fmt::format("warning: no real figures: a test made a rank slower (HBENCH_TEST_DELAY={})", delay->second)};
+std::vector<std::string> notes_of(const Run& run, bool peers) {
+  std::vector<std::string> notes;
+  // Peers are named with their versions, but the MPI that hbench was built with is not.
+  if (const auto mpi = run.environment.find("mpi_library"); peers && mpi != run.environment.end())
+    notes.push_back(fmt::format("mpi: {}", mpi->second));
+  if (const auto delay = run.environment.find("test_delay"); delay != run.environment.end())
+    notes.push_back(
+        fmt::format("warning: no real figures: a test made a rank slower (HBENCH_TEST_DELAY={})", delay->second));
+  return notes;
 }
 
 TableContext context_of(const CollectiveAnswer& answer) {
@@ -33,7 +38,7 @@ TableContext context_of(const CollectiveAnswer& answer) {
           .comparison = answer.plan.comparison,
           .launches = answer.options.launches,
           .link = answer.options.link,
-          .notes = notes_of(answer.run)};
+          .notes = notes_of(answer.run, answer.options.request.peers)};
 }
 
 /// The worst: a lost rank before wrong data, before what could not be done at all.
@@ -77,10 +82,9 @@ std::string plan_in_words(const CollectivePlan& plan, double seconds) {
   std::string text;
   for (const ProcessSet& set : plan.sets) {
     text += fmt::format("{} rank{} {}\n", set.ranks, set.ranks == 1 ? "" : "s",
-                        set.threads                                 ? "as threads of one process"
-                        : set.program == ProcessSet::Program::peers ? "under mpirun, with the peers' libraries"
-                        : set.program == ProcessSet::Program::mpich ? "under MPICH's mpirun"
-                                                                    : "under mpirun");
+                        set.threads           ? "as threads of one process"
+                        : set.program.empty() ? "under mpirun"
+                                              : "under mpirun, with " + set.program);
     for (const LoopCase& each : set.cases)
       text += fmt::format("{:>14} B  {} {} {}, {}{}\n", each.asked.collective.bytes, each.asked.collective.name,
                           each.asked.collective.data_type, each.asked.collective.operation, candidate_label(each.asked),

@@ -122,7 +122,7 @@ std::vector<CaseResult> measured_by(const std::string& executor) {
   plan.sets.push_back({.threads = true, .cases = {{0, asked, {256}}}});
   plan.cases = 1;
   RunOptions options;
-  options.programs[ProcessSet::Program::own] = (folder / "rank").string();
+  options.programs[""] = {.path = (folder / "rank").string()};
   return run_collectives(plan, options, {.doing = [](const std::string&) {}, .done = [](const CaseResult&) {}});
 }
 
