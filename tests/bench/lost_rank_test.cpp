@@ -117,7 +117,8 @@ TEST_F(LostRank, ThatHangsFailsItsCaseByName) {
   EXPECT_THAT(failure, testing::ContainsRegex("rank [01]: step [0-9]+: waited 3 s for .*rank [01]"));
 }
 
-/// Methods whose ranks do not wait for all others, and which rank is lost: of three, the last is a dedicated server.
+/// Methods whose ranks do not wait for all others, and which rank is lost: those after the second are
+/// dedicated servers.
 struct Lost {
   const char* algorithm;
   const char* method;
@@ -131,14 +132,15 @@ constexpr Lost kLost[] = {{"ring", "decentralized", "colocated", 2, 1, SIGSTOP},
                           {"ps", "async-ps", "colocated", 2, 1, SIGKILL},
                           {"ps", "ssp:1", "colocated", 2, 1, SIGSTOP},
                           {"ps", "ssp:1", "1", 3, 1, SIGKILL},
-                          {"ps", "async-ps", "1", 3, 2, SIGSTOP}};
+                          {"ps", "async-ps", "1", 3, 2, SIGSTOP},
+                          {"ps", "async-ps", "2", 4, 3, SIGKILL}};
 
 TEST_F(LostRank, OfAMethodThatDoesNotWaitForAllIsNamedWhetherKilledOrHung) {
   for (const Lost& lost : kLost) {
     SCOPED_TRACE(fmt::format("{} {} of {}, signal {}", lost.method, lost.which, lost.ranks, lost.signal));
     Sweeping sweeping(workplace_, with(arguments({"--workload", "lenet5", "--gpus", "2", "--evidence", "measured",
                                                   "--resume", "--algorithm", lost.algorithm, "--method", lost.method,
-                                                  "--servers", lost.servers, "--oversubscribe", "3"}),
+                                                  "--servers", lost.servers, "--oversubscribe", "4"}),
                                        kEndless));
     const std::vector<pid_t> ranks = sweeping.workers(lost.ranks);
     ASSERT_EQ(ranks.size(), lost.ranks);
@@ -153,7 +155,7 @@ TEST_F(LostRank, OfAMethodThatDoesNotWaitForAllIsNamedWhetherKilledOrHung) {
     if (point.at("algorithm") == "none") continue;
     ++failed;
     EXPECT_THAT(point.at("failure").get<std::string>(),
-                testing::ContainsRegex("rank [012] was ended by signal 9|waited [36] s for .*rank [012]"));
+                testing::ContainsRegex("rank [0-3] was ended by signal 9|waited [36] s for .*rank [0-3]"));
   }
   EXPECT_EQ(failed, std::size(kLost));
 }
