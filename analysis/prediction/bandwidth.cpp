@@ -21,6 +21,8 @@ double efficiency(Seconds step, const SimulatedStep& of) { return of.times.alone
 
 /// Passes of the coder over all gradients at the busiest GPU.
 double coding_passes(const TrainingStrategy& strategy, World world, std::int64_t elements) {
+  // What is sent, a part of the sums, what is added up, and all sums.
+  if (strategy.compressor.both_sides) return 3 + 1.0 / world.workers;
   switch (strategy.compressor.compressor->exchange) {
     case Exchange::gather:
       return 1 + world.workers;

@@ -37,6 +37,14 @@ Bytes outer_state(const OuterUpdate& outer, const Trace& trace, const NumberByte
   return Bytes(trace.elements() * std::max(bytes.weight, bytes.master) * (1 + outer.optimizer.state()));
 }
 
+/// What a compressor has not sent of one step, which is added to the next; on both sides that of one's part as well.
+Bytes residuals(const Case& asked, const Trace& trace) {
+  if (!asked.strategy.compresses()) return Bytes(0);
+  const CompressorChoice compressor = parse_compressor(asked.strategy.compressor);
+  const double buffers = (compressor.error_feedback ? 1 : 0) + (compressor.both_sides ? 1.0 / asked.gpus : 0);
+  return Bytes(trace.elements() * sizeof(float) * buffers);
+}
+
 /// Of the same step with another micro-batch.
 StepMemory memory_at(Case asked, const Catalog& catalog, int batch) {
   asked.batch_per_gpu = batch;
@@ -108,6 +116,7 @@ StepMemory memory_of(const Case& asked, const Catalog& catalog) {
   }
   StepMemory memory = step_memory(trace, asked.micro_batch(), bytes, recomputation_of(asked), optimizer_of(asked));
   if (plan.outer) memory.optimizer += outer_state(*plan.outer, trace, bytes);
+  memory.optimizer += residuals(asked, trace);
   if (exchanges_among(plan, Among::servers)) {
     // Servers apply the gradients: on GPUs that are servers too these are a part of the model and of its state.
     const bool hosts = asked.strategy.colocated();

@@ -50,7 +50,7 @@ Names fusions_for(const PredictionRequest& request, const AlgorithmRule& algorit
                   const CompressorChoice& compressor) {
   if (!request.fusions.empty()) return request.fusions;
   if (algorithm.uses_servers()) return {"none"};
-  return {compressor.compressor->exchange == Exchange::low_rank ? "ddp" : "horovod"};
+  return {compressor.needs_fixed_buckets() ? "ddp" : "horovod"};
 }
 
 Names placements_for(const PredictionRequest& request, Evidence evidence) {

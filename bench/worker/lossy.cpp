@@ -62,7 +62,8 @@ Closeness closeness(ReduceOp op, int workers, std::span<const float> result) {
 std::optional<double> allowed_error(const CompressorChoice& compressor, int workers) {
   const Compressor& entry = *compressor.compressor;
   if (entry.relative_l2_error <= 0 || compressor.parameters != entry.defaults) return std::nullopt;
-  return kTolerance * entry.relative_l2_error * workers + kRounding;
+  const int sides = compressor.both_sides ? 2 : 1;
+  return kTolerance * entry.relative_l2_error * workers * sides + kRounding;
 }
 
 }  // namespace hbench

@@ -45,21 +45,23 @@ std::unique_ptr<GradientMemory> make_error_feedback(std::int64_t elements, Devic
   return std::make_unique<Residual>(elements, device);
 }
 
-constexpr std::string_view kErrorFeedback = "ef:";
+constexpr std::string_view kErrorFeedback = "ef:", kBothSides = "ef2:";
 
 /// Returns why error feedback cannot be combined with a compressor; an empty string where it can.
-std::string_view refusal_of_feedback(const Compressor& compressor) {
+std::string_view refusal_of_feedback(const Compressor& compressor, bool both_sides) {
   if (compressor.exchange == Exchange::per_hop)
     return "it encodes partial sums, hop by hop, and no rank's own gradient";
   if (compressor.make_memory != nullptr) return "it keeps by itself what it did not send";
   // The residual's norm grows by this factor in every step (Stich, Karimireddy, The Error-Feedback Framework, JMLR
   // 2020, asks for a contraction).
   if (compressor.relative_l2_error >= 1) return "its errors are larger than the gradient, and would pile up";
+  if (both_sides && (compressor.exchange != Exchange::gather || compressor.bytes_vary))
+    return "on both sides parts are encoded, each to a size that all ranks know";
   return {};
 }
 
-void expect_feedback(const Compressor& compressor) {
-  const std::string_view why = refusal_of_feedback(compressor);
+void expect_feedback(const Compressor& compressor, bool both_sides) {
+  const std::string_view why = refusal_of_feedback(compressor, both_sides);
   if (why.empty()) return;
   throw Error(ExitCode::usage,
               fmt::format("error feedback cannot be combined with compressor '{}': {}", compressor.name, why),
@@ -69,7 +71,7 @@ void expect_feedback(const Compressor& compressor) {
 }  // namespace
 
 std::string CompressorChoice::text() const {
-  std::string text(error_feedback ? kErrorFeedback : "");
+  std::string text(both_sides ? kBothSides : error_feedback ? kErrorFeedback : "");
   text += compressor->name;
   if (!parameters.empty()) text += ":" + parameters;
   return text;
@@ -83,11 +85,13 @@ std::unique_ptr<GradientMemory> CompressorChoice::make_memory(std::int64_t eleme
 
 CompressorChoice parse_compressor(std::string_view text) {
   CompressorChoice choice;
-  choice.error_feedback = text.starts_with(kErrorFeedback);
-  const auto [name, given] = split_name(text.substr(choice.error_feedback ? kErrorFeedback.size() : 0));
+  choice.both_sides = text.starts_with(kBothSides);
+  choice.error_feedback = choice.both_sides || text.starts_with(kErrorFeedback);
+  if (choice.error_feedback) text.remove_prefix((choice.both_sides ? kBothSides : kErrorFeedback).size());
+  const auto [name, given] = split_name(text);
   const Compressor& compressor = find_entry(compressors(), name, "compressor");
   choice.compressor = &compressor;
-  if (choice.error_feedback) expect_feedback(compressor);
+  if (choice.error_feedback) expect_feedback(compressor, choice.both_sides);
   choice.parameters = complete_parameters("compressor", name, compressor.fields, compressor.defaults, given);
   choice.codec = compressor.make(choice.parameters);
   return choice;

@@ -133,11 +133,15 @@ struct CompressorChoice {
   const Compressor* compressor = nullptr;
   std::string parameters;       ///< complete, defaults filled in; empty when there are none
   bool error_feedback = false;  ///< what was lost in one step is added to the gradient of the next
+  /// Each rank adds up a part, which is encoded again with error feedback of its own, in place of all of all ranks.
+  bool both_sides = false;
   std::shared_ptr<const Codec> codec;
   std::optional<CodingRate> measured;  ///< of its implementation where it runs, in place of declared traffic
 
   /// The canonical text: `fp16`, `topk:0.01`, `ef:sign`.
   std::string text() const;
+  /// What is carried over belongs to a buffer as a whole, and not to its elements: buckets must stay the same.
+  bool needs_fixed_buckets() const { return both_sides || compressor->exchange == Exchange::low_rank; }
   /// Elements travel as they are: nothing is encoded.
   bool verbatim() const { return compressor->memory_traffic == 0; }
   /// At most the number format changes: what an implementation costs beside the bytes is not in question.
@@ -154,7 +158,8 @@ struct CompressorChoice {
 };
 
 /// Reads `name`, `name:parameters`, or either after `ef:` for error feedback (Stich et al., Sparsified SGD with Memory,
-/// NeurIPS 2018; Karimireddy et al., Error Feedback Fixes SignSGD, ICML 2019). \throws Error (usage), with a
+/// NeurIPS 2018; Karimireddy et al., Error Feedback Fixes SignSGD, ICML 2019) or after `ef2:` for that on both sides
+/// (Tang et al., DoubleSqueeze, ICML 2019). \throws Error (usage), with a
 /// suggestion; also where error feedback cannot be combined with the compressor.
 CompressorChoice parse_compressor(std::string_view text);
 

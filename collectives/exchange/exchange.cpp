@@ -32,6 +32,7 @@ std::unique_ptr<Operation> prepare_exchange(Endpoint& endpoint, const ExchangeRe
   if (request.memory == nullptr)
     request.memory = std::make_shared<ExchangeMemory>(request.compressor, operand.elements(), 1, device);
   if (&request.memory->device != &device) throw std::logic_error("the memory of an exchange is on another device");
+  if (request.compressor.both_sides) return prepare_both_sides(endpoint, request);
   switch (request.compressor.compressor->exchange) {
     case Exchange::gather:
       return &device == &host_device() ? prepare_gather(endpoint, request) : prepare_fixed_gather(endpoint, request);

@@ -26,6 +26,8 @@ struct ExchangeMemory {
   std::uint64_t seed;
   std::int32_t step = 0;  ///< exchanges begun
   std::unique_ptr<GradientMemory> gradient;
+  /// Of the part that this rank adds up, where the sum is encoded as well; made by the first exchange.
+  std::unique_ptr<GradientMemory> sum = nullptr;
   std::optional<LowRankState> factors;  ///< of low-rank compressors
 };
 

@@ -118,6 +118,19 @@ TEST(MemoryOf, IsSharedOutAsTheMethodSays) {
   EXPECT_EQ(kept("diloco:8").weights, all.weights);
 }
 
+TEST(MemoryOf, HasWhatErrorFeedbackCarriesOverInFloat32) {
+  const Catalog known = catalog();
+  const auto optimizer_with = [&](const char* compressor) {
+    Case step = asked();
+    step.strategy.compressor = compressor;
+    return memory_of(step, known).optimizer.value;
+  };
+  const double plain = optimizer_with("none"), numbers = 4 * known.traces.at("w").elements();
+  EXPECT_NEAR(optimizer_with("ef:onebit") - plain, numbers, 1);
+  EXPECT_NEAR(optimizer_with("ef2:onebit") - plain, numbers * (1 + 1 / 8.0), 1) << "and of its own sums";
+  EXPECT_NEAR(optimizer_with("minmax8"), plain, 1);
+}
+
 TEST(MemoryOf, HasTheNumbersOfTheOptimizerThatIsAskedFor) {
   const Catalog known = catalog();
   const auto kept = [&](const char* optimizer) {

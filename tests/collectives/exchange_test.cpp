@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <thread>
 
 #include "collectives/transport/wait.hpp"
@@ -85,6 +86,86 @@ TEST(GatherExchange, EndsWithTheSumOfAllDecodedGradientsInRankOrder) {
       const auto right = gathered_sums(c, 3);
       for (const auto& result : exchanged(c, 3)) ASSERT_EQ(result, right) << c.name();
     }
+}
+
+/// One rank's side of an encoded exchange, or the sum's: what it lost of one step comes with the next.
+struct Side {
+  std::vector<float> residual;
+
+  /// Returns what others decode of it.
+  std::vector<float> sent(const CompressorChoice& compressor, std::vector<float> values) {
+    residual.resize(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += residual[i];
+    std::vector<std::byte> encoded(static_cast<std::size_t>(compressor.codec->max_wire_bytes(std::ssize(values))));
+    compressor.codec->encode(values, {}, encoded);
+    std::vector<float> decoded(values.size());
+    compressor.codec->decode(encoded, TransferKind::copy, decoded);
+    for (std::size_t i = 0; i < values.size(); ++i) residual[i] = values[i] - decoded[i];
+    return decoded;
+  }
+};
+
+/// Tang et al., DoubleSqueeze, algorithm 1, part by part.
+std::vector<std::vector<float>> squeezed_twice(const Case& c, int steps) {
+  const std::vector<std::int64_t> offsets = even_offsets(c.world.workers, c.elements);
+  std::map<std::pair<Rank, int>, Side> ranks;
+  std::map<int, Side> sums;
+  std::vector<std::vector<float>> results;
+  for (int step = 0; step < steps; ++step) {
+    std::vector<float>& result = results.emplace_back();
+    for (int part = 0; part < c.world.workers; ++part) {
+      const std::int64_t begin = offsets[static_cast<std::size_t>(part)],
+                         end = offsets[static_cast<std::size_t>(part) + 1];
+      std::vector<float> sum(static_cast<std::size_t>(end - begin));
+      for (Rank rank = 0; rank < c.world.workers; ++rank) {
+        const std::vector<float> gradient = gradient_of(rank, c.elements, step);
+        const std::vector<float> sent =
+            ranks[{rank, part}].sent(c.compressor, {gradient.begin() + begin, gradient.begin() + end});
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += sent[i];
+      }
+      const std::vector<float> all = sums[part].sent(c.compressor, sum);
+      result.insert(result.end(), all.begin(), all.end());
+    }
+  }
+  return results;
+}
+
+Case on_both_sides(const char* compressor, const char* algorithm, int workers, std::int64_t elements) {
+  return {.algorithm = parse_algorithm(algorithm),
+          .compressor = parse_compressor(compressor),
+          .world = {.workers = workers},
+          .elements = elements};
+}
+
+TEST(BothSidesExchange, EndsWithSumsThatAreEncodedAsWell) {
+  for (const char* compressor : {"ef2:onebit", "ef2:sign"})
+    for (const char* algorithm : {"ring", "direct", "recursive-doubling", "ring-segmented"})
+      for (const int workers : kSizes)
+        for (const std::int64_t elements : {1, 100, 5009}) {
+          const Case c = on_both_sides(compressor, algorithm, workers, elements);
+          const auto right = squeezed_twice(c, 3);
+          const auto results = exchanged(c, 3);
+          for (const auto& result : results) ASSERT_EQ(result, results[0]) << c.name();
+          for (std::size_t step = 0; step < right.size(); ++step)
+            for (std::size_t i = 0; i < right[step].size(); ++i)
+              ASSERT_NEAR(results[0][step][i], right[step][i], 1e-4 * (1 + std::abs(right[step][i])))
+                  << c.name() << ", step " << step << ", element " << i;
+        }
+}
+
+// Of a part each rank sends one to its owner, and an owner its sum to all others: 2 (N - 1) / N of the encoded buffer.
+TEST(BothSidesExchange, SendsAPartToItsOwnerAndItsSumToAll) {
+  constexpr int kWorkers = 4;
+  constexpr std::int64_t kPart = 3 * 2048, kPartBytes = kPart / 8 + 3 * 8;
+  const Case c = on_both_sides("ef2:onebit", "direct", kWorkers, kWorkers * kPart);
+  on_ranks(kWorkers, [&](Endpoint& endpoint) {
+    std::vector<float> buffer = gradient_of(endpoint.transport().rank(), c.elements, 0);
+    const auto operation = prepare_exchange(
+        endpoint,
+        {.world = c.world, .algorithm = c.algorithm, .compressor = c.compressor, .operand = Operand::of(buffer)});
+    wait_for(*operation, kTimeout, "a rank");
+    EXPECT_EQ(operation->bytes_sent(), 2 * (kWorkers - 1) * kPartBytes);
+  });
 }
 
 /// Of rank 1, and so is the sum over ranks: reproduced but for float32's rounding.
@@ -285,6 +366,7 @@ TEST(RefuseExchange, SaysInWordsWhatMakesNoSense) {
   EXPECT_EQ(refusal("vendor", "fp16"), "vendor sends elements as they are: it cannot be combined with fp16");
   EXPECT_EQ(refusal("vendor", "none", DataType::bfloat16), "vendor is MPI's, which has no type for bfloat16");
   EXPECT_THAT(refusal("ps", "none"), HasSubstr("at least 1 parameter server"));
+  EXPECT_THAT(refusal("double-binary-tree", "ef2:onebit"), HasSubstr("no all-gather called double-binary-tree"));
   const World servers{.workers = 4, .servers = 2};
   for (const Compressor* compressor : compressors()) {
     const std::string why = refusal("ps", compressor->name, DataType::float32, ReduceOp::sum, servers);

@@ -106,6 +106,8 @@ TEST(ErrorFeedback, IsRefusedWhereItMakesNoSense) {
     }
   }
   EXPECT_EQ(parse_compressor("ef:topk").text(), "ef:topk:0.01");
+  EXPECT_EQ(parse_compressor("ef2:onebit").text(), "ef2:onebit");
+  EXPECT_THROW(parse_compressor("ef2:powersgd"), Error) << "it has no parts";
   EXPECT_EQ(parse_compressor("topk").make_memory(3), nullptr);
 }
 

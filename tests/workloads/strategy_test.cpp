@@ -159,6 +159,19 @@ TEST(RefuseEngine, KeepsNoOptimizerStateForBucketsThatChange) {
   EXPECT_EQ(refuse_engine(strategy, false), "");
 }
 
+TEST(RefuseStrategy, KeepsWhatSumsHaveLostAwayFromBucketsThatChange) {
+  EXPECT_EQ(refusal("ring", "ef2:onebit", "ddp"), "");
+  EXPECT_THAT(refusal("ring", "ef2:onebit", "horovod"),
+              HasSubstr("ef2:onebit carries what sums of parts have lost from step to step for each bucket"));
+  EXPECT_THAT(refusal("ring", "ef:onebit", "horovod"), IsEmpty());
+  TrainingStrategy strategy{.algorithm = parse_algorithm_rule("ring"),
+                            .compressor = parse_compressor("ef2:onebit"),
+                            .fusion = parse_fusion("ddp")};
+  EXPECT_EQ(refuse_engine(strategy, false), "");
+  strategy.on_gpu = true;
+  EXPECT_EQ(refuse_engine(strategy, false), "ef2:onebit is measured on processors, and on GPUs simulated only");
+}
+
 TEST(RefuseStrategy, CompressesNoParameters) {
   TrainingStrategy strategy{.method = parse_method("local-sgd:8"),
                             .algorithm = parse_algorithm_rule("ring"),

@@ -83,7 +83,7 @@ GradientMemories::GradientMemories(const CompressorChoice& compressor, const Gra
 
 std::shared_ptr<ExchangeMemory> GradientMemories::of(const Bucket& bucket, std::int32_t step) {
   if (compressor_.verbatim() || compressor_.compressor->exchange == Exchange::per_hop) return nullptr;
-  if (compressor_.compressor->exchange == Exchange::low_rank) {
+  if (compressor_.needs_fixed_buckets()) {
     const std::int64_t elements = bucket.bytes(layout_.bytes()) / static_cast<std::int64_t>(sizeof(float));
     auto& known = buckets_[bucket];
     if (known == nullptr) known = std::make_shared<ExchangeMemory>(compressor_, elements, seed_, scratch_.device());

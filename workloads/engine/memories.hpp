@@ -28,7 +28,8 @@ class Scratch {
 
 /// Buckets may differ from step to step (with Horovod they follow the clock), tensors and their pieces do not. So
 /// residuals and momenta belong to these, and follow them into whichever bucket they travel in. The factors of low-rank
-/// compressors belong to a bucket: `refuse_strategy` sees to it that buckets stay the same.
+/// compressors, and what the sum of a part has lost, belong to a bucket: `refuse_strategy` sees to it that buckets stay
+/// the same.
 class GradientMemories {
  public:
   /// Everything given outlives it. Gradients lie where `device` reaches them. Ranks give the same `seed`.
@@ -46,7 +47,7 @@ class GradientMemories {
   std::uint64_t seed_;
   Scratch scratch_;
   std::map<std::pair<int, std::int64_t>, std::unique_ptr<GradientMemory>> parts_;  ///< by tensor and first byte
-  std::map<Bucket, std::shared_ptr<ExchangeMemory>> buckets_;                      ///< with factors
+  std::map<Bucket, std::shared_ptr<ExchangeMemory>> buckets_;                      ///< of those that must stay the same
 };
 
 }  // namespace hbench

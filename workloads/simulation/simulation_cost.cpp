@@ -38,6 +38,9 @@ AlgorithmChoice scheduled(const AlgorithmChoice& algorithm, const TrainingStrate
   return gathers ? all_gather_of(algorithm).value() : algorithm;
 }
 
+/// What travels before it, where both sides encode.
+AlgorithmChoice scattered_directly() { return parse_algorithm("direct", CollectiveKind::reduce_scatter); }
+
 /// Buckets that share the network, each with a schedule of its own.
 struct Flights {
   std::int64_t transfers = 0;
@@ -94,13 +97,20 @@ SimulationNeed simulation_need(const World& world, const StepTimeline& timeline,
     return {flights.transfers, flights.bytes};
   }
   SimulationNeed most;
+  const auto add = [&](const AlgorithmChoice& travels, const Shape& shape) {
+    const std::int64_t need = bytes_of_plan(*travels.algorithm, shape) + bytes_of_times(world, shape);
+    if (need > most.bytes) most = {shape.transfers, need};
+  };
+  if (strategy.compressor.both_sides) {
+    const AlgorithmChoice direct = scattered_directly();
+    add(direct, direct.algorithm->shape({.world = world, .segments = 1, .parameters = direct.parameters}));
+  }
   const std::int64_t bytes = all_elements(timeline) * kFloat;
   for (const AlgorithmChoice& choice : strategy.algorithm.choices()) {
     const AlgorithmChoice travels = scheduled(choice, strategy);
     const Shape shape = travels.algorithm->shape(
         {.world = world, .segments = travels.segments(world, bytes), .parameters = travels.parameters});
-    const std::int64_t need = bytes_of_plan(*travels.algorithm, shape) + bytes_of_times(world, shape);
-    if (need > most.bytes) most = {shape.transfers, need};
+    add(travels, shape);
   }
   return most;
 }
@@ -160,6 +170,7 @@ Seconds simulation_time(const Profile& profile, const World& world, const StepTi
     const int segments = travels.segments(world, bytes);
     const auto [time, added] = known.try_emplace({travels.text(), segments});
     if (added) time->second = schedule_time(travels, world, segments);
+    if (added && strategy.compressor.both_sides) time->second += schedule_time(scattered_directly(), world, 1);
     sum += time->second;
   }
   return sum;

@@ -60,6 +60,7 @@ StepSimulator::Exchanged StepSimulator::exchange(const TrainingStrategy& strateg
   const auto key = std::tuple(task.collective, task.groups, algorithm.text(), compressor.text(), elements);
   if (const auto known = exchanged_.find(key); known != exchanged_.end()) return known->second;
   const auto once = [&] {
+    if (compressor.both_sides) return both_sides(algorithm, compressor, elements);
     switch (compressor.compressor->exchange) {
       case Exchange::per_hop:
         return collective(algorithm, compressor.encoding(), elements, task.groups);
@@ -81,6 +82,20 @@ StepSimulator::Exchanged StepSimulator::gather(const AlgorithmChoice& algorithm,
   Exchanged both = collective(all_gather, {.element_size = 1}, payload * world_.workers);
   both.time = both.time + lengths.time + coding_time(compressor, elements, 1, world_.workers);
   add(both.sent, lengths.sent);
+  return both;
+}
+
+/// Ranks encode what they send to the rank that adds up a part, and it its sum: a part of the buffer. All sums are
+/// decoded.
+StepSimulator::Exchanged StepSimulator::both_sides(const AlgorithmChoice& algorithm, const CompressorChoice& compressor,
+                                                   std::int64_t elements) {
+  const std::int64_t part = (elements + world_.workers - 1) / world_.workers;
+  const std::int64_t sums = compressor.codec->max_wire_bytes(part) * world_.workers;
+  Exchanged both =
+      collective(parse_algorithm("direct", CollectiveKind::reduce_scatter), compressor.encoding(), elements);
+  const Exchanged gathered = collective(all_gather_of(algorithm).value(), {.element_size = 1}, sums);
+  both.time = both.time + gathered.time + coding_time(compressor, part, 1, world_.workers);
+  add(both.sent, gathered.sent);
   return both;
 }
 

@@ -77,6 +77,7 @@ class StepSimulator {
   Exchanged low_rank(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, std::int64_t elements);
   Exchanged collective(const AlgorithmChoice& algorithm, const Encoding& encoding, std::int64_t elements,
                        const RankGroups& groups = {});
+  Exchanged both_sides(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, std::int64_t elements);
   /// Returns the time of `encodes` encodings and `decodes` decodings, as measured or at the compressor's declared
   /// traffic.
   Seconds coding_time(const CompressorChoice& compressor, std::int64_t elements, int encodes, int decodes) const;

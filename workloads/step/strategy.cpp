@@ -135,11 +135,12 @@ std::string refuse_strategy(const TrainingStrategy& strategy, const World& world
   if (std::string why = refuse_method(strategy, world); !why.empty()) return why;
   if (strategy.precision == Precision::bf16_true && !compressor.verbatim())
     return fmt::format("{} codes float32, and gradients of bf16-true are 16 bits already", compressor.text());
-  if (compressor.compressor->exchange == Exchange::low_rank && strategy.fusion.fusion->varies)
+  if (compressor.needs_fixed_buckets() && strategy.fusion.fusion->varies)
     return fmt::format(
-        "{} carries factors from step to step for each bucket, and the buckets of {} differ from step to step; take "
+        "{} carries {} from step to step for each bucket, and the buckets of {} differ from step to step; take "
         "ddp, mg-wfbp, byteps or none",
-        compressor.text(), strategy.fusion.fusion->name);
+        compressor.text(), compressor.both_sides ? "what sums of parts have lost" : "factors",
+        strategy.fusion.fusion->name);
   if (strategy.precision == Precision::fp16 &&
       (compressor.error_feedback || compressor.compressor->make_memory != nullptr))
     return fmt::format("{} carries gradients over to the next step, where fp16 may scale the loss otherwise; take bf16",
@@ -192,6 +193,8 @@ std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
                        strategy.method.text());
   if (!strategy.method.in_lockstep())
     if (std::string why = refuse_free_engine(strategy); !why.empty()) return why;
+  if (strategy.on_gpu && strategy.compressor.both_sides)
+    return fmt::format("{} is measured on processors, and on GPUs simulated only", strategy.compressor.text());
   if (strategy.method.goes_by_units())
     return fmt::format(
         "{} gathers parameters before each block of layers, where LibTorch's modules have no hooks: it "

@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <vector>
+
+#include "collectives/exchange/gathered_gradient.hpp"
+
+namespace hbench {
+namespace {
+
+/// A buffer that is encoded part by part. Of one part it sends what was encoded, and does not encode it again.
+class EncodedParts final : public Codec {
+ public:
+  EncodedParts(std::shared_ptr<const Codec> codec, std::vector<ElementRange> parts, std::span<const float> buffer)
+      : codec_(std::move(codec)), parts_(std::move(parts)), buffer_(buffer) {
+    for (const ElementRange& part : parts_)
+      offsets_.push_back(offsets_.back() + static_cast<std::size_t>(codec_->max_wire_bytes(part.end - part.begin)));
+    bytes_.resize(offsets_.back());
+  }
+
+  void encode_all(Draw draw) {
+    for (std::size_t part = 0; part < parts_.size(); ++part) {
+      draw.offset = parts_[part].begin;
+      codec_->encode(part_of(buffer_, part), draw, std::span(bytes_).subspan(offsets_[part], size_of(part)));
+    }
+  }
+  std::span<const std::byte> all() const { return bytes_; }
+  std::span<const std::byte> encoded(std::size_t part) const { return all().subspan(offsets_[part], size_of(part)); }
+  template <class T>
+  std::span<T> part_of(std::span<T> buffer, std::size_t part) const {
+    return buffer.subspan(static_cast<std::size_t>(parts_[part].begin),
+                          static_cast<std::size_t>(parts_[part].end - parts_[part].begin));
+  }
+  std::size_t size_of(std::size_t part) const { return offsets_[part + 1] - offsets_[part]; }
+  std::size_t parts() const { return parts_.size(); }
+
+  std::int64_t max_wire_bytes(std::int64_t elements) const override { return codec_->max_wire_bytes(elements); }
+  std::int64_t encode(std::span<const float> in, const Draw&, std::span<std::byte> out) const override {
+    const std::int64_t begin = in.data() - buffer_.data();
+    // Empty parts, which begin where the next one does, are not sent.
+    const auto after = std::ranges::upper_bound(parts_, begin, {}, &ElementRange::begin);
+    const std::span<const std::byte> bytes = encoded(static_cast<std::size_t>(after - parts_.begin() - 1));
+    std::ranges::copy(bytes, out.begin());
+    return std::ssize(bytes);
+  }
+  /// Of one part, or of all of them.
+  void decode(std::span<const std::byte> in, TransferKind kind, std::span<float> out) const override {
+    if (out.size() < buffer_.size()) return codec_->decode(in, kind, out);
+    for (std::size_t part = 0; part < parts_.size(); ++part)
+      codec_->decode(in.subspan(offsets_[part], size_of(part)), kind, part_of(out, part));
+  }
+
+ private:
+  std::shared_ptr<const Codec> codec_;
+  std::vector<ElementRange> parts_;
+  std::span<const float> buffer_;
+  std::vector<std::size_t> offsets_{0};
+  std::vector<std::byte> bytes_;
+};
+
+AlgorithmChoice direct_scatter() { return parse_algorithm("direct", CollectiveKind::reduce_scatter); }
+
+std::vector<ElementRange> parts_of(const Schedule& scatter, std::int64_t elements) {
+  std::vector<ElementRange> parts;
+  for (int chunk = 0; chunk < scatter.chunks; ++chunk) parts.push_back(scatter.range(chunk, 1, elements));
+  return parts;
+}
+
+class BothSides final : public Operation {
+ public:
+  BothSides(Endpoint& endpoint, const ExchangeRequest& request)
+      : rank_(endpoint.transport().rank()),
+        own_(static_cast<std::size_t>(rank_)),
+        workers_(request.world.workers),
+        operand_(request.operand),
+        buffer_(operand_.floats()),
+        codec_(timed(request.compressor.codec, request.times)),
+        memory_(request.memory) {
+    const Schedule scatter = endpoint.schedules().of(direct_scatter(), request.world, 1);
+    sent_ = std::make_unique<EncodedParts>(codec_, parts_of(scatter, operand_.elements()), buffer_);
+    scatter_ = endpoint.prepare(scatter, Operand::of(buffer_), sent_.get());
+    if (memory_->sum == nullptr) memory_->sum = request.compressor.make_memory(std::ssize(own_part()));
+    std::vector<std::int64_t> sizes;
+    for (std::size_t part = 0; part < sent_->parts(); ++part)
+      sizes.push_back(static_cast<std::int64_t>(sent_->size_of(part)));
+    Schedule gather = all_gather_for(endpoint, request, std::ranges::max(sizes));
+    gather.offsets = offsets_of(gather, sizes);
+    sums_.resize(static_cast<std::size_t>(gather.offsets.back()));
+    gather_ = endpoint.prepare(gather, Operand{sums_, DataType::uint8}, nullptr);
+  }
+
+  bool progress() override {
+    if (stage_ == Stage::encode) {
+      encode();
+      stage_ = Stage::scatter;
+    }
+    if (stage_ == Stage::scatter) {
+      if (!scatter_->progress()) return false;
+      encode_sum();
+      stage_ = Stage::gather;
+    }
+    if (stage_ == Stage::gather) {
+      if (!gather_->progress()) return false;
+      sent_->decode(sums_, TransferKind::copy, buffer_);
+      host_device().finish(operand_.type, operand_.op, workers_, operand_.buffer);
+      stage_ = Stage::complete;
+    }
+    return true;
+  }
+
+  void restart() override {
+    scatter_->restart();
+    gather_->restart();
+    stage_ = Stage::encode;
+  }
+  std::string waiting_for() const override { return stage_ == Stage::complete ? "" : running().waiting_for(); }
+  std::vector<Rank> waiting_ranks() const override {
+    return stage_ == Stage::complete ? std::vector<Rank>() : running().waiting_ranks();
+  }
+  std::int64_t bytes_sent() const override { return scatter_->bytes_sent() + gather_->bytes_sent(); }
+
+ private:
+  enum class Stage { encode, scatter, gather, complete };
+
+  const Operation& running() const { return stage_ == Stage::gather ? *gather_ : *scatter_; }
+  std::span<float> own_part() const { return sent_->part_of(buffer_, own_); }
+
+  /// What this rank adds of its own to the sum has lost as much as what it sends.
+  void encode() {
+    memory_->gradient->compensate(buffer_);
+    sent_->encode_all({.seed = memory_->seed, .rank = rank_, .step = memory_->step++});
+    memory_->gradient->update(buffer_, sent_->all(), *sent_);
+    codec_->decode(sent_->encoded(own_), TransferKind::copy, own_part());
+  }
+
+  void encode_sum() {
+    memory_->sum->compensate(own_part());
+    std::size_t begin = 0;
+    for (std::size_t part = 0; part < own_; ++part) begin += sent_->size_of(part);
+    const std::span<std::byte> encoded = std::span(sums_).subspan(begin, sent_->size_of(own_));
+    codec_->encode(own_part(), {.seed = memory_->seed, .rank = rank_, .step = memory_->step}, encoded);
+    memory_->sum->update(own_part(), encoded, *codec_);
+  }
+
+  Rank rank_;
+  std::size_t own_;
+  int workers_;
+  Operand operand_;
+  std::span<float> buffer_;
+  std::shared_ptr<const Codec> codec_;
+  std::shared_ptr<ExchangeMemory> memory_;
+  std::unique_ptr<EncodedParts> sent_;
+  std::vector<std::byte> sums_;  ///< encoded, of all parts
+  std::unique_ptr<Operation> scatter_, gather_;
+  Stage stage_ = Stage::encode;
+};
+
+}  // namespace
+
+std::unique_ptr<Operation> prepare_both_sides(Endpoint& endpoint, const ExchangeRequest& request) {
+  return std::make_unique<BothSides>(endpoint, request);
+}
+
+}  // namespace hbench
