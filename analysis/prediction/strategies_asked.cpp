@@ -100,6 +100,20 @@ Names methods_for(const PredictionRequest& request, const StrategiesOf& of, std:
   return names;
 }
 
+/// Gives a strategy the method, and what goes with that alone where nobody asked for something else.
+void set_method(const PredictionRequest& request, Evidence evidence, const MethodChoice& method,
+                TrainingStrategy& strategy) {
+  strategy.method = method;
+  strategy.optimizer = request.optimizer;
+  const std::string_view own = method.method->compressor;
+  if (!own.empty() && (request.compressors.empty() || strategy.compressor.verbatim()))
+    strategy.compressor = parse_compressor(own);
+  if (request.fusions.empty() && strategy.preset == nullptr && strategy.compressor.needs_fixed_buckets())
+    strategy.fusion = parse_fusion("ddp");
+  if (method.goes_by_units() || (request.fusions.empty() && needs_fixed_buckets(request, method, evidence)))
+    strategy.fusion = parse_fusion("none");
+}
+
 /// Each strategy with each method that was asked for.
 std::vector<TrainingStrategy> with_methods(const PredictionRequest& request, const StrategiesOf& of,
                                            const std::vector<TrainingStrategy>& strategies,
@@ -110,9 +124,7 @@ std::vector<TrainingStrategy> with_methods(const PredictionRequest& request, con
     const MethodChoice method = parse_method(text);
     for (const TrainingStrategy& strategy : strategies) {
       all.push_back(strategy);
-      all.back().method = method;
-      if (method.goes_by_units() || (request.fusions.empty() && needs_fixed_buckets(request, method, of.evidence)))
-        all.back().fusion = parse_fusion("none");
+      set_method(request, of.evidence, method, all.back());
     }
   }
   return all;

@@ -28,6 +28,7 @@ class CountingCompute final : public Compute {
   Device& device() override { return host_device(); }
   void warm_up() override {}
   void add_gradients(bool) override {}
+  void leave_momenta(double) override {}
   void forward(int) override { ++iterations; }
   void backward(const std::function<void(int)>& ready, double) override {
     std::this_thread::sleep_for(std::chrono::duration<double>(pass_.value));
@@ -36,6 +37,7 @@ class CountingCompute final : public Compute {
   }
   bool gradients_are_finite() const override { return true; }
   void apply(double, double) override {}
+  void apply_momenta(double, double) override {}
   void apply_parts(double, double, std::span<const ElementRange>) override {}
   void begin_outer(const OuterUpdate&) override {}
   void take_deltas() override {}

@@ -137,6 +137,30 @@ TEST(Methods, StartWithWholeCyclesOnceAllTasksAreAsEverAfter) {
   EXPECT_EQ(exchanged, "gggggp-p-p");
 }
 
+// What one iteration has and another has not uses nothing beside it.
+TEST(Methods, AreProvedWithExchangesThatTakeEachOthersPlace) {
+  StepPlan plan = parse_method("qadam:3").plan(true);
+  EXPECT_EQ(refuse_order(plan), "");
+  plan.tasks[3].from = 2;
+  EXPECT_THAT(refuse_order(plan), HasSubstr("use the same gradients at once"));
+}
+
+TEST(Methods, OfMomentaBeginAsSynchronousOnesWithGradientsAsTheyAre) {
+  for (const char* method : {"1-bit-adam:3", "qadam:3"}) {
+    const StepPlan plan = parse_method(method).plan(true);
+    EXPECT_EQ(plan.start(), 3) << method;
+    for (int iteration = 0; iteration < 5; ++iteration) {
+      std::string travels;
+      for (const Task& task : plan.tasks)
+        if (!task.computes() && task.is_in(iteration))
+          travels += fmt::format("{}{}", to_string(task.carried), task.coded() ? ", coded" : "");
+      EXPECT_EQ(travels, iteration < 3 ? "gradients" : "momenta, coded") << method;
+      EXPECT_EQ(carries_momenta(plan, iteration), iteration >= 3);
+    }
+  }
+  EXPECT_FALSE(carries_momenta(parse_method("synchronous").plan(true)));
+}
+
 TEST(StepProgress, WaitsForNothingBeforeItsFirstIteration) {
   const StepProgress progress(parse_method("synchronous").plan(true), parse_fusion("horovod:1KiB:10ms"), {4, 8});
   EXPECT_EQ(progress.wakeup(), std::nullopt);

@@ -27,6 +27,18 @@ class Trained {
     optimizer_.apply({.rate = rate, .divisor = divisor, .number = ++steps_}, parameters, DeviceNumbers(gradients),
                      state);
   }
+  /// A step whose gradients come as a momentum with them in it, `divisor` times as large.
+  void step_by_momenta(std::vector<float> gradients, double rate, double divisor, std::int64_t frozen) {
+    DeviceNumbers parameters(parameters_), gained(gradients);
+    std::vector<DeviceNumbers> kept(state_.begin(), state_.end());
+    std::vector<Numbers*> state;
+    for (DeviceNumbers& each : kept) state.push_back(&each);
+    const MomentumStep& momentum = *optimizer_.optimizer->momentum;
+    momentum.gain(optimizer_.values, {.divisor = 1}, *state[0], gained);
+    gained.multiply(divisor);  // as many ranks with the same
+    momentum.apply(optimizer_.values, {.rate = rate, .divisor = divisor, .number = ++steps_, .frozen = frozen},
+                   parameters, gained, state);
+  }
   const std::vector<float>& parameters() const { return parameters_; }
 
  private:
@@ -122,6 +134,30 @@ TEST(Optimizers, OfAdamStepByTheRate) {
   double decayed = 1;
   for (int step = 0; step < 10; ++step) decayed = decayed * (1 - 0.01 * 0.5) - 0.01;
   EXPECT_NEAR(after("adamw:0.9:0.999:1e-8:0.5", 10, 3, 0.01), decayed, 1e-5);
+}
+
+// Kingma and Ba's formula, with the variance of step 3 from there on.
+TEST(Optimizers, OfMomentaStepByAVarianceThatStays) {
+  const double rate = 0.01, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-3;
+  const std::vector<float> gradients{2, -1, 0.5, 3, -4, 0.25};
+  const int frozen = 3;
+  Trained one("adam:0.9:0.999:0.001", {1}), four("adam:0.9:0.999:0.001", {1});
+  double x = 1, mean = 0, square = 0;
+  for (int step = 1; step <= static_cast<int>(gradients.size()); ++step) {
+    const float gradient = gradients[static_cast<std::size_t>(step - 1)];
+    mean = beta1 * mean + (1 - beta1) * gradient;
+    if (step <= frozen) square = beta2 * square + (1 - beta2) * gradient * gradient;
+    const double variance = square / (1 - std::pow(beta2, std::min(step, frozen)));
+    x -= rate * mean / (1 - std::pow(beta1, step)) / (std::sqrt(variance) + epsilon);
+    for (const auto& [trained, ranks] : {std::pair(&one, 1.0), std::pair(&four, 4.0)}) {
+      step <= frozen ? trained->step({gradient}, rate) : trained->step_by_momenta({gradient}, rate, ranks, frozen);
+      EXPECT_NEAR(trained->parameters()[0], x, 1e-6) << "step " << step << " of " << ranks;
+    }
+  }
+}
+
+TEST(Optimizers, HaveAMomentumToExchangeWhereThatIsAdams) {
+  for (const Optimizer* each : optimizers()) EXPECT_EQ(each->momentum != nullptr, each->name == "adam") << each->name;
 }
 
 TEST(Optimizers, RefuseTheirValuesWithWhatIsRight) {

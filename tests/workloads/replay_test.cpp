@@ -173,6 +173,20 @@ TEST(Replay, OfWhatAMethodStartsWithIsWarmUp) {
   EXPECT_EQ(timed, 2);
 }
 
+TEST(Replay, OfMomentaEndsAlikeOnAllWorkers) {
+  for (const char* method : {"1-bit-adam:2", "qadam:2"})
+    for (const char* fusion : {"none", "ddp"}) {
+      TrainingRequest request = make_request({.workers = 3}, "ring", "", fusion);
+      request.strategy.method = parse_method(method);
+      request.strategy.compressor = parse_compressor(request.strategy.method.method->compressor);
+      request.traced_steps = 1;
+      const Replayed all = replay_on_threads(request, small_replay(0.1));
+      EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty())) << method << ' ' << fusion;
+      EXPECT_EQ(all.digests.size(), 1U);
+      EXPECT_EQ(all.steps.size(), 3U * 6U) << "two that START waits for, three timed, one traced";
+    }
+}
+
 TEST(Replay, OfLocalStepsAveragesOverServersToo) {
   TrainingRequest request = make_request({.workers = 3, .servers = 2}, "ps", "sliced", "none");
   for (const char* method : {"local-sgd:2", "diloco:2", "post-local-sgd:2:3"}) {

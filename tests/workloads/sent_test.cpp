@@ -27,7 +27,8 @@ Moved sent(const char* method, const char* compressor = "none", int servers = 0)
   TrainingStrategy strategy{.method = parse_method(method),
                             .algorithm = parse_algorithm_rule(servers > 0 ? "ps" : "ring"),
                             .compressor = parse_compressor(compressor),
-                            .fusion = parse_fusion("none")};
+                            .fusion = parse_fusion("none"),
+                            .optimizer = parse_optimizer("adam")};
   strategy.servers = servers;
   if (servers > 0) strategy.placement = &find_entry(placements(), "greedy", "placement");
   Profile profile = round_cluster();
@@ -75,6 +76,20 @@ TEST(Sent, OfNeighboursThatShareOutWhatWasGatheredIsAsManyBytesBetweenNodesAsOfA
 TEST(Sent, OfLocalTrainingIsShared) {
   for (const char* method : {"local-sgd:5", "diloco:5"})
     expect_sent(sent(method), 2 * kPart * kWithin / 5, 2 * kPart * kBetween / 5);
+}
+
+// A byte for a number; the least and the largest of a message count once for each bucket.
+TEST(Sent, ByMomentaIsOneByteForANumber) {
+  const double quarter = (kBlock + 8) / (4.0 * kBlock);
+  expect_sent(sent("qadam", "minmax8"), 2 * kPart * kWithin * quarter, 2 * kPart * kBetween * quarter);
+}
+
+// A bit for a number and two means in each message, to the rank that adds up a part and around the ring.
+TEST(Sent, ByMomentaOnBothSidesIsOneBitForANumber) {
+  const double encoded = (kBlock / 8 / 8 + 8 * 2) / (4.0 * kBlock / 8);
+  const Moved moved = sent("1-bit-adam", "ef2:onebit");
+  EXPECT_NEAR((moved.within + moved.between) / kBytes, 2 * kPart * encoded, 1e-9);
+  EXPECT_NEAR(moved.between / kBytes, (4 / 8.0 + kPart * kBetween) * encoded, 1e-9);
 }
 
 TEST(Sent, WithServersIsTheModelThereAndBack) {

@@ -1,5 +1,6 @@
 #include "workloads/step/strategy.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "collectives/base/table.hpp"
@@ -157,6 +158,33 @@ TEST(RefuseEngine, KeepsNoOptimizerStateForBucketsThatChange) {
   strategy.fusion = parse_fusion("horovod");
   strategy.method = parse_method("synchronous");
   EXPECT_EQ(refuse_engine(strategy, false), "");
+}
+
+TEST(RefuseStrategy, ExchangesMomentaOfAdamByTheMethodsOwnCompressor) {
+  TrainingStrategy strategy{.method = parse_method("qadam"),
+                            .algorithm = parse_algorithm_rule("ring"),
+                            .compressor = parse_compressor("minmax8"),
+                            .fusion = parse_fusion("ddp"),
+                            .optimizer = parse_optimizer("adam")};
+  const auto refusal = [&] { return refuse_strategy(strategy, {.workers = 4}); };
+  EXPECT_EQ(refusal(), "");
+  EXPECT_EQ(refuse_engine(strategy, false), "");
+  strategy.precision = Precision::fp16;
+  EXPECT_EQ(
+      refusal(),
+      "fp16 leaves out steps whose gradients are not finite, and momenta of qadam:100 have them already; take bf16");
+  strategy.precision = Precision::bf16;
+  strategy.compressor = parse_compressor("fp16");
+  EXPECT_EQ(refusal(),
+            "qadam:100 codes what it exchanges by minmax8, and by nothing else; leave out --compressor fp16");
+  strategy.compressor = parse_compressor("minmax8");
+  for (const char* optimizer : {"sgd", "momentum", "adamw"}) {
+    strategy.optimizer = parse_optimizer(optimizer);
+    EXPECT_EQ(refusal(), fmt::format("qadam:100 exchanges the momentum of Adam, and not of {}; give --optimizer adam",
+                                     strategy.optimizer->text()));
+  }
+  strategy.optimizer.reset();
+  EXPECT_EQ(refusal(), "qadam:100 exchanges the momentum of Adam; give --optimizer adam");
 }
 
 TEST(RefuseStrategy, KeepsWhatSumsHaveLostAwayFromBucketsThatChange) {

@@ -285,6 +285,111 @@ std::vector<float> mean_of_neighbours_by_hand(const TrainingRequest& request) {
   return workers[0]->replica.parameters();
 }
 
+/// Three iterations by gradients, and two by momenta. With Adam's usual epsilon a variance of three iterations that
+/// stays where it is near 0 makes steps of any length.
+TrainingRequest request_by_momenta(const char* method, int workers, const char* compressor) {
+  TrainingRequest request = small_request("lenet5", {.workers = workers}, "ring");
+  request.strategy.method = parse_method(method);
+  request.strategy.optimizer = parse_optimizer("adam:0.9:0.999:0.1");
+  request.strategy.compressor = parse_compressor(compressor);
+  request.steps = 2;
+  return request;
+}
+
+/// The parameters of a worker after each of its iterations, which are as many on all.
+std::vector<std::vector<float>> parameters_by_iteration(const TrainingRequest& request) {
+  const auto outcomes = on_all_ranks(make_thread_endpoints(request.world.ranks()), [&](Endpoint& endpoint) {
+    Replica replica = make_replica(request, endpoint.transport().rank());
+    std::vector<std::vector<float>> all;
+    train_together(replica, request, endpoint, [&](const StepReport&) { all.push_back(replica.parameters()); });
+    return all;
+  });
+  for (const auto& outcome : outcomes) {
+    EXPECT_EQ(outcome.failure, "");
+    EXPECT_EQ(outcome.value, outcomes[0].value) << "replicas stay equal";
+  }
+  return outcomes[0].value;
+}
+
+/// Adam by its formula in double precision, with the mean of all workers' gradients; the variance stays from `frozen`
+/// iterations on. \param micro_batches that each adds up
+std::vector<float> adam_by_hand(const TrainingRequest& request, int iterations, int frozen) {
+  const double beta1 = 0.9, beta2 = 0.999, epsilon = 0.1;
+  std::vector<std::unique_ptr<OpenWorker>> workers;
+  for (int rank = 0; rank < request.world.workers; ++rank)
+    workers.push_back(std::make_unique<OpenWorker>(request, rank));
+  std::vector<double> x(workers[0]->parameters.begin(), workers[0]->parameters.end());
+  std::vector<double> mean(x.size()), square(x.size()), gradient(x.size());
+  for (int step = 1; step <= iterations; ++step) {
+    std::ranges::fill(gradient, 0);
+    for (const auto& worker : workers)
+      for (int batch = 0; batch < request.micro_batches; ++batch) {
+        worker->replica.forward((step - 1) * request.micro_batches + batch);
+        worker->replica.backward({});
+        for (std::size_t i = 0; i < x.size(); ++i)
+          gradient[i] += worker->gradients[i] / static_cast<double>(request.micro_batches * request.world.workers);
+      }
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      mean[i] = beta1 * mean[i] + (1 - beta1) * gradient[i];
+      if (step <= frozen) square[i] = beta2 * square[i] + (1 - beta2) * gradient[i] * gradient[i];
+      const double variance = square[i] / (1 - std::pow(beta2, std::min(step, frozen)));
+      x[i] -= request.rate() * mean[i] / (1 - std::pow(beta1, step)) / (std::sqrt(variance) + epsilon);
+    }
+    for (const auto& worker : workers) std::ranges::copy(x, worker->parameters.begin());
+  }
+  return workers[0]->replica.parameters();
+}
+
+TEST(Training, ByMomentaIsAdamBitForBitUntilItStarts) {
+  for (const char* method : {"1-bit-adam:3", "qadam:3"})
+    for (const int workers : {1, 2, 3}) {
+      SCOPED_TRACE(fmt::format("{} {}", method, workers));
+      TrainingRequest request = request_by_momenta(method, workers, "none");
+      request.strategy.compressor = parse_compressor(request.strategy.method.method->compressor);
+      const auto by_momenta = parameters_by_iteration(request);
+      request.strategy.method = parse_method("synchronous");
+      request.strategy.compressor = parse_compressor("none");
+      request.warmup_steps = 3;
+      const auto plain = parameters_by_iteration(request);
+      ASSERT_THAT(by_momenta, SizeIs(5));
+      ASSERT_THAT(plain, SizeIs(5));
+      for (std::size_t step = 0; step < 3; ++step) EXPECT_EQ(by_momenta[step], plain[step]) << step;
+      EXPECT_NE(by_momenta[3], plain[3]);
+    }
+}
+
+TEST(Training, ByMomentaAsTheyAreIsAdamWithAVarianceThatStays) {
+  for (const int workers : {1, 2, 3})
+    for (const int micro_batches : {1, 2}) {
+      SCOPED_TRACE(fmt::format("{} workers, {} micro-batches", workers, micro_batches));
+      TrainingRequest request = request_by_momenta("qadam:3", workers, "none");
+      request.micro_batches = micro_batches;
+      const auto trained = parameters_by_iteration(request);
+      ASSERT_THAT(trained, SizeIs(5));
+      const std::vector<float> expected = adam_by_hand(request, 5, 3);
+      EXPECT_LE(largest_difference(trained[4], expected), tolerance(request));
+      EXPECT_GT(largest_difference(adam_by_hand(request, 5, 5), expected), 10 * tolerance(request));
+    }
+}
+
+// Eight bits lose little in two steps; what one bit loses comes with the next.
+TEST(Training, ByMomentaThatAreCodedStaysNearThoseThatAreNot) {
+  for (const auto& [method, most] : {std::pair("1-bit-adam:3", 1.0), std::pair("qadam:3", 0.1)})
+    for (const int workers : {1, 2, 3})
+      for (const char* fusion : {"none", "ddp"}) {
+        SCOPED_TRACE(fmt::format("{} {} {}", method, workers, fusion));
+        TrainingRequest request = request_by_momenta(method, workers, "none");
+        request.strategy.fusion = parse_fusion(fusion);
+        const auto exact = parameters_by_iteration(request);
+        const CompressorChoice compressor = parse_compressor(request.strategy.method.method->compressor);
+        request.strategy.compressor = compressor;
+        const auto coded = parameters_by_iteration(request);
+        const double moved = largest_difference(exact[4], exact[2]), lost = largest_difference(exact[4], coded[4]);
+        EXPECT_EQ(lost > 0, workers > 1 || compressor.error_feedback) << "alone, nothing travels by hops";
+        EXPECT_LT(lost, most * moved);
+      }
+}
+
 TEST(Training, OfADecentralizedMethodEndsAtTheMeanOfWhatEachMadeOfItsNeighbours) {
   for (const int workers : {2, 3, 4})
     for (const char* optimizer : {"sgd", "momentum"}) {
@@ -328,6 +433,7 @@ class Counted final : public Compute {
   Device& device() override { return of_.device(); }
   void warm_up() override { of_.warm_up(); }
   void add_gradients(bool adds) override { of_.add_gradients(adds); }
+  void leave_momenta(double divisor) override { of_.leave_momenta(divisor); }
   void forward(int batch) override {
     ++iterations;
     of_.forward(batch);
@@ -335,6 +441,7 @@ class Counted final : public Compute {
   void backward(const std::function<void(int)>& ready, double scale) override { of_.backward(ready, scale); }
   bool gradients_are_finite() const override { return of_.gradients_are_finite(); }
   void apply(double rate, double divisor) override { of_.apply(rate, divisor); }
+  void apply_momenta(double rate, double divisor) override { of_.apply_momenta(rate, divisor); }
   void apply_parts(double rate, double divisor, std::span<const ElementRange> parts) override {
     of_.apply_parts(rate, divisor, parts);
   }

@@ -35,11 +35,16 @@ class Compute {
   /// Computes the gradients of the loss times `scale`; `ready(tensor)` is called, by one thread at a time, once all
   /// work of that gradient is enqueued. An empty function leaves the backward pass alone.
   virtual void backward(const std::function<void(int)>& ready, double scale) = 0;
+  /// From now on passes leave momenta in the place of gradients, which are sums and are divided by `divisor`; 0: they
+  /// leave gradients. \pre a step of an optimizer that has a `MomentumStep` was done
+  virtual void leave_momenta(double divisor) = 0;
   /// Whether no gradient is infinite or NaN. Waits for the device.
   virtual bool gradients_are_finite() const = 0;
   /// A step of the optimizer by the gradients, which are sums and are divided by `divisor`.
   virtual void apply(double rate, double divisor) = 0;
-  /// The same for these parts of the memory alone. \pre parameters lie in memory that was given; parts are always the
+  /// A step by momenta, which are sums as well.
+  virtual void apply_momenta(double rate, double divisor) = 0;
+  /// `apply` for these parts of the memory alone. \pre parameters lie in memory that was given; parts are always the
   /// same where the optimizer keeps state, which is there for them alone.
   virtual void apply_parts(double rate, double divisor, std::span<const ElementRange> parts) = 0;
   /// From now on ranks agree by outer updates, and begin with the parameters as they are.

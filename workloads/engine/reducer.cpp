@@ -114,15 +114,15 @@ AlgorithmChoice Reducer::algorithm_of(const Running& running) const {
 
 std::unique_ptr<Operation> Reducer::operation(const Running& running) {
   const std::vector<Shard> shards = shards_.empty() ? std::vector<Shard>() : shards_of(running.bucket, shards_);
-  const bool gradients = task(running).carried == Carried::gradients;
+  const bool coded = task(running).coded();
   Operand operand = Operand::of(running.buffer);
-  if (!gradients && reduces(task(running).collective)) operand.op = ReduceOp::average;
+  if (!task(running).adds_up() && reduces(task(running).collective)) operand.op = ReduceOp::average;
   return prepare_exchange(endpoint_, {.world = request_.world,
                                       .algorithm = algorithm_of(running),
-                                      .compressor = gradients ? request_.strategy.compressor : verbatim_,
+                                      .compressor = coded ? request_.strategy.compressor : verbatim_,
                                       .operand = operand,
                                       .shards = shards,
-                                      .memory = gradients ? memories_.of(running.bucket, step_) : nullptr,
+                                      .memory = coded ? memories_.of(running.bucket, step_) : nullptr,
                                       .times = traced() ? &coded_ : nullptr});
 }
 

@@ -91,7 +91,7 @@ class Reducer {
   Endpoint& endpoint_;
   const StepPlan& plan_;
   ModelMemory memory_;
-  CompressorChoice verbatim_ = parse_compressor("none");  ///< of parameters
+  CompressorChoice verbatim_ = parse_compressor("none");  ///< of what is not coded
   std::vector<std::int64_t> offsets_;
   std::vector<std::vector<ElementRange>> own_parts_;  ///< by task
   std::vector<std::vector<Shard>> shards_;            ///< per tensor, with servers only

@@ -258,6 +258,8 @@ void Replay::apply(double, double) {
   compute_until(request_.timeline.step());
 }
 
+void Replay::apply_momenta(double rate, double divisor) { apply(rate, divisor); }
+
 void Replay::apply_parts(double, double, std::span<const ElementRange> parts) {
   at_ = Clock::now();
   pace_ = 1;

@@ -35,9 +35,11 @@ class Replay final : public Compute {
   void add_gradients(bool) override {}  // the timeline of a step has its micro-batches
   void forward(int step) override;
   void backward(const std::function<void(int)>& ready, double scale) override;
+  void leave_momenta(double) override {}
   bool gradients_are_finite() const override { return true; }
   /// Takes the timeline's update, at the recorded pace on all ranks. \throws Error as `compare`.
   void apply(double rate, double divisor) override;
+  void apply_momenta(double rate, double divisor) override;
   /// Takes this rank's share of it.
   void apply_parts(double rate, double divisor, std::span<const ElementRange> parts) override;
   void begin_outer(const OuterUpdate&) override {}

@@ -243,7 +243,14 @@ struct Replica::State {
     const at::NoGradGuard guard;
     at::Tensor& sum = parameters[parameter].mutable_grad();
     adds ? sum.add_(gradient) : sum.copy_(gradient);
+    if (gains > 0) gain_momentum(parameter, sum);
     return true;
+  }
+
+  void gain_momentum(std::size_t parameter, at::Tensor& gradient) {
+    TensorNumbers gained({gradient});
+    const OptimizerChoice& with = options.optimizer;
+    with.optimizer->momentum->gain(with.values, {.divisor = gains}, kept.front().of(parameter), gained);
   }
 
   void drop_gradients() {
@@ -301,6 +308,15 @@ struct Replica::State {
     options.optimizer.apply({.rate = rate, .divisor = divisor, .number = ++updates}, of, by, pointers_to(kept));
   }
 
+  /// A step by momenta, which has none of its own to make.
+  void update_by_momenta(double rate, double divisor) {
+    const at::NoGradGuard guard;
+    if (frozen == 0) frozen = updates;
+    const OptimizerStep step{.rate = rate, .divisor = divisor, .number = ++updates, .frozen = frozen};
+    TensorNumbers all(parameters);
+    options.optimizer.optimizer->momentum->apply(options.optimizer.values, step, all, gradients(), pointers_to(kept));
+  }
+
   /// Where gradients lie.
   TensorNumbers gradients() const {
     std::vector<at::Tensor> all;
@@ -331,10 +347,12 @@ struct Replica::State {
   at::Tensor flat;             ///< gradients
   at::Tensor flat_parameters;  ///< where they lie in one memory
   bool adds = false;           ///< gradients to those that are there
+  double gains = 0;            ///< as `leave_momenta` was called
   at::Tensor loss;
   std::vector<TensorNumbers> kept;  ///< the optimizer's state
   std::vector<ElementRange> parts;  ///< that it is of, where a rank updates some alone
   std::int64_t updates = 0;         ///< steps of the optimizer
+  std::int64_t frozen = 0;          ///< those before the first by momenta
   std::unique_ptr<Outer> outer;     ///< null: there are no outer updates
 };
 
@@ -417,6 +435,8 @@ void Replica::warm_up() {
 
 void Replica::add_gradients(bool adds) { state_->adds = adds; }
 
+void Replica::leave_momenta(double divisor) { state_->gains = divisor; }
+
 void Replica::forward(int batch) {
   translated([&] { state_->forward(state_->pool[static_cast<std::size_t>(batch % kPool)]); });
 }
@@ -436,6 +456,10 @@ bool Replica::gradients_are_finite() const {
 
 void Replica::apply(double rate, double divisor) {
   translated([&] { state_->update(rate, divisor, TensorNumbers(state_->parameters), state_->gradients()); });
+}
+
+void Replica::apply_momenta(double rate, double divisor) {
+  translated([&] { state_->update_by_momenta(rate, divisor); });
 }
 
 void Replica::begin_outer(const OuterUpdate& update) {

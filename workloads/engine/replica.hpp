@@ -56,8 +56,10 @@ class Replica final : public Compute {
   void add_gradients(bool adds) override;
   void forward(int batch) override;
   void backward(const std::function<void(int)>& ready, double scale = 1) override;
+  void leave_momenta(double divisor) override;
   bool gradients_are_finite() const override;
   void apply(double rate, double divisor) override;
+  void apply_momenta(double rate, double divisor) override;
   void apply_parts(double rate, double divisor, std::span<const ElementRange> parts) override;
   void begin_outer(const OuterUpdate& update) override;
   void take_deltas() override;

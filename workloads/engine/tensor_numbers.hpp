@@ -16,6 +16,8 @@ class TensorNumbers final : public Numbers {
   explicit TensorNumbers(std::vector<at::Tensor> tensors) : tensors_(std::move(tensors)) {}
   /// As many of the same shapes, in memory of their own.
   TensorNumbers zeros() const;
+  /// One of its tensors, in the same memory.
+  TensorNumbers of(std::size_t tensor) const { return TensorNumbers({tensors_[tensor]}); }
 
   void assign(const Numbers& a) override;
   void multiply(double factor) override;

@@ -64,7 +64,7 @@ void apply(Compute& compute, double rate, int batches, LossScale& scale,
 
 /// Whether the sum of all gradients is this rank's own, bit by bit, and the optimizer's step all that follows.
 bool reduces_nothing(const TrainingRequest& request, const StepPlan& plan) {
-  return request.world.ranks() == 1 && request.strategy.compressor.verbatim() && !plan.outer;
+  return request.world.ranks() == 1 && request.strategy.compressor.verbatim() && !plan.outer && !carries_momenta(plan);
 }
 
 LossScale loss_scale_of(const TrainingRequest& request) {
@@ -157,17 +157,23 @@ class PlanWalk {
     delay_backward(request_, endpoint_.transport().rank(), compute_.device());
     const auto announce = [&](int tensor) { handover_.announce(task, tensor, compute_.device().record_event()); };
     const bool one_by_one = is_announced(task) && feeds_by_tensor(plan_, task);
+    const bool momenta = carries_momenta(plan_, step_);
+    if (momenta) compute_.leave_momenta(request_.micro_batches);
     compute_.backward(one_by_one ? std::function<void(int)>(announce) : nullptr, scale_.value());
     if (!one_by_one) announce_all(task);
     compute_.add_gradients(false);
+    if (momenta) compute_.leave_momenta(0);
   }
 
   void apply_gradients(int task) {
     if (!memory_.means.empty())
       compute_.device().copy(std::as_bytes(memory_.means), std::as_writable_bytes(memory_.parameters));
     const int workers = applies_sums(plan_, task, step_) ? request_.world.workers : 1;
-    apply(compute_, request_.rate(), workers * request_.micro_batches, scale_,
-          plan_.task(task).own_part ? &own_ : nullptr);
+    if (carries_momenta(plan_, step_))
+      compute_.apply_momenta(request_.rate(), workers);
+    else
+      apply(compute_, request_.rate(), workers * request_.micro_batches, scale_,
+            plan_.task(task).own_part ? &own_ : nullptr);
     announce_all(task);
     loss_ = compute_.loss();
   }

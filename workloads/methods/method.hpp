@@ -38,6 +38,8 @@ struct Method {
   std::string_view citation;
   std::span<const NumberField> fields = {};
   bool by_units = false;  ///< its plans have units
+  /// What codes the momenta that it exchanges, and no other; empty where ranks choose, or nothing is coded.
+  std::string_view compressor = {};
   /// What each rank does, which has the whole model; null where the entry divides it.
   StepPlan (*plan)(const PlanRequest& request) = nullptr;
   /// Divides the model among ranks: another method says what their replicas do.

@@ -24,13 +24,16 @@ extern const Method kAsyncServers;
 extern const Method kStaleServers;
 extern const Method kDecentralized;
 extern const Method kGossip;
+extern const Method kOneBitAdam;
+extern const Method kQAdam;
 extern const Method kTensor;
 extern const Method kPipeline;
 
 std::span<const Method* const> methods() {
   static constexpr std::array kTable{&kSynchronous,  &kZero,          &kFsdp,         &kFsdpKeeping, &kHsdp,
                                      &kHpz,          &kLocalSgd,      &kPostLocalSgd, &kDiloco,      &kAsyncServers,
-                                     &kStaleServers, &kDecentralized, &kGossip,       &kTensor,      &kPipeline};
+                                     &kStaleServers, &kDecentralized, &kGossip,       &kOneBitAdam,  &kQAdam,
+                                     &kTensor,       &kPipeline};
   return kTable;
 }
 

@@ -81,6 +81,8 @@ void add_notes(const Task& task, std::vector<std::string>& notes) {
   if (task.every > 1)
     notes.push_back(fmt::format("{} one iteration in {}{}.", what, task.every,
                                 task.from > 0 ? fmt::format(", after {}", task.from) : ""));
+  else if (task.from > 0)
+    notes.push_back(fmt::format("{} all iterations after {}.", what, task.from));
   if (task.until != Task::kNever) notes.push_back(fmt::format("{} the first {} iterations.", what, task.until));
 }
 

@@ -69,9 +69,10 @@ std::string refuse_races(const StepPlan& plan) {
       for (const Carried memory : {Carried::gradients, Carried::parameters}) {
         const Task &later = plan.task(i), &earlier = plan.task(j);
         const bool apart = later.unit != earlier.unit && later.unit != Task::kWhole && earlier.unit != Task::kWhole;
+        const bool together = later.from < earlier.until && earlier.from < later.until;
         const bool conflict = (writes(later, memory) && (reads(earlier, memory) || writes(earlier, memory))) ||
                               (writes(earlier, memory) && reads(later, memory));
-        if (conflict && !apart && !before[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)])
+        if (conflict && together && !apart && !before[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)])
           return fmt::format("{} and {} use the same {} at once: neither waits for the other", name_of(plan, j),
                              name_of(plan, i), to_string(memory));
       }

@@ -135,6 +135,7 @@ std::string exchange(PlanRanks& ranks, const StepPlan& plan, const Task& task, i
     case Carried::deltas:
       return exchanging.of_deltas();
     case Carried::gradients:
+    case Carried::momenta:  // of gradients of this iteration as of all before
       return exchanging.of_gradients();
     case Carried::parameters:
       return exchanging.of_parameters();

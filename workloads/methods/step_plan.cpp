@@ -44,8 +44,19 @@ int scatter_of(const StepPlan& plan, int all_gather) {
 
 bool applies_sums(const StepPlan& plan, int apply, int iteration) {
   return std::any_of(plan.tasks.begin(), plan.tasks.begin() + apply, [&](const Task& task) {
-    return !task.computes() && task.carried == Carried::gradients && reduces(task.collective) && task.is_in(iteration);
+    return !task.computes() && task.adds_up() && reduces(task.collective) && task.is_in(iteration);
   });
+}
+
+bool carries_momenta(const StepPlan& plan, int iteration) {
+  return std::ranges::any_of(plan.tasks, [&](const Task& task) {
+    return !task.computes() && task.carried == Carried::momenta && task.is_in(iteration);
+  });
+}
+
+bool carries_momenta(const StepPlan& plan) {
+  return std::ranges::any_of(plan.tasks,
+                             [](const Task& task) { return !task.computes() && task.carried == Carried::momenta; });
 }
 
 bool carries_parameters(const StepPlan& plan) {
@@ -121,6 +132,8 @@ std::string_view to_string(Carried carried) {
       return "parameters";
     case Carried::deltas:
       return "deltas";
+    case Carried::momenta:
+      return "momenta";
   }
   return "";
 }

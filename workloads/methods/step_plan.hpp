@@ -40,9 +40,10 @@ enum class TaskKind : std::uint8_t {
   outer,       ///< the outer update (`StepPlan::outer`): reads deltas, writes parameters
 };
 
-/// What a collective carries: gradients are added up, parameters and deltas are averaged where they are reduced.
-/// Deltas lie where gradients do.
-enum class Carried : std::uint8_t { gradients, parameters, deltas };
+/// What a collective carries: gradients and momenta are added up, parameters and deltas are averaged where they are
+/// reduced. Deltas lie where gradients do; so do momenta, which a backward pass leaves in their place in an iteration
+/// in which they travel: the optimizer's momentum, with the gradients of this rank in it.
+enum class Carried : std::uint8_t { gradients, parameters, deltas, momenta };
 
 /// Who takes part in an exchange.
 enum class Among : std::uint8_t {
@@ -72,6 +73,7 @@ struct Task {
   /// Of a reduce-scatter: all gradients but those of the own part are freed as they leave. Of an all-reduce: it is of
   /// the own part alone.
   bool own_part = false;
+  bool verbatim = false;  ///< of gradients: they travel as they are, whatever the compressor
   /// Of an all-gather before a pass: the parameters of other ranks' parts are freed when the pass has used them.
   bool frees = false;
   /// Then what each rank keeps of them: its part of the parameters as the ranks of these groups share them out, which a
@@ -94,6 +96,10 @@ struct Task {
   static constexpr int kWhole = -1, kNever = std::numeric_limits<int>::max();
 
   bool computes() const { return kind != TaskKind::collective; }
+  /// Whether a collective carries what becomes a sum, for the optimizer to take; else means of states.
+  bool adds_up() const { return carried == Carried::gradients || carried == Carried::momenta; }
+  /// Whether the compressor codes what a collective carries.
+  bool coded() const { return adds_up() && !verbatim; }
   /// Whether the task is a part of iteration `iteration`, from 0.
   bool is_in(int iteration) const { return iteration >= from && iteration < until && (iteration + 1) % every == 0; }
 };
@@ -126,8 +132,12 @@ bool exchanges_among(const StepPlan& plan, Among among);
 /// Returns the reduce-scatter before an all-gather, whose parts it brings together; -1 where there is none.
 int scatter_of(const StepPlan& plan, int all_gather);
 
-/// Whether a collective has added up gradients in an iteration before `apply` takes them.
+/// Whether a collective has added up gradients, or momenta, in an iteration before `apply` takes them.
 bool applies_sums(const StepPlan& plan, int apply, int iteration);
+
+/// Whether momenta travel in place of gradients, in an iteration or in any.
+bool carries_momenta(const StepPlan& plan, int iteration);
+bool carries_momenta(const StepPlan& plan);
 
 /// Whether parameters travel, which then lie in one buffer.
 bool carries_parameters(const StepPlan& plan);

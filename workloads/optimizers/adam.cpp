@@ -30,6 +30,25 @@ void apply_adam(std::span<const double> values, const OptimizerStep& step, Numbe
   parameters.add_ratio(mean, square, -step.rate / of_mean, std::sqrt(of_square), epsilon);
 }
 
+void gain_momentum(std::span<const double> values, const OptimizerStep& step, const Numbers& momentum,
+                   Numbers& gradients) {
+  gradients.multiply((1 - values[0]) / step.divisor);
+  gradients.add(momentum, values[0]);
+}
+
+/// As `apply_adam`, but the square keeps the correction of the step in which it has changed last.
+void apply_momenta(std::span<const double> values, const OptimizerStep& step, Numbers& parameters,
+                   const Numbers& momenta, std::span<Numbers* const> state) {
+  Numbers& mean = *state[0];
+  mean.assign(momenta);
+  mean.multiply(1 / step.divisor);
+  const double of_mean = 1 - std::pow(values[0], static_cast<double>(step.number));
+  const double of_square = 1 - std::pow(values[1], static_cast<double>(step.frozen));
+  parameters.add_ratio(mean, *state[1], -step.rate / of_mean, std::sqrt(of_square), values[2]);
+}
+
+constexpr MomentumStep kMomentumStep{.gain = gain_momentum, .apply = apply_momenta};
+
 }  // namespace
 
 extern const Optimizer kAdam;
@@ -41,7 +60,8 @@ constinit const Optimizer kAdam{
     .fields = kAdamFields,
     .rate = kRate,
     .state = 2,
-    .apply = apply_adam};
+    .apply = apply_adam,
+    .momentum = &kMomentumStep};
 
 extern const Optimizer kAdamW;
 /// As `torch.optim.AdamW`.

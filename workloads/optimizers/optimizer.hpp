@@ -21,6 +21,17 @@ struct OptimizerStep {
   double rate = 0;          ///< of learning
   double divisor = 1;       ///< the optimizer's gradient is the one that is given, divided by this
   std::int64_t number = 1;  ///< of the step, from 1
+  std::int64_t frozen = 0;  ///< the last step that has changed the variance, of one by momenta
+};
+
+/// The two halves of a step whose momentum travels in place of the gradient, while the variance stays as it is.
+struct MomentumStep {
+  /// The gradients become the momentum with them in it; `momentum` is the one before, and stays.
+  void (*gain)(std::span<const double> values, const OptimizerStep& step, const Numbers& momentum,
+               Numbers& gradients) = nullptr;
+  /// A step by these momenta, whose mean is that of the next step. Arguments as of `Optimizer::apply`.
+  void (*apply)(std::span<const double> values, const OptimizerStep& step, Numbers& parameters, const Numbers& momenta,
+                std::span<Numbers* const> state) = nullptr;
 };
 
 /// One entry of the family.
@@ -34,6 +45,8 @@ struct Optimizer {
   /// `values` are those of the fields, `state` as many numbers as there are parameters, `Optimizer::state` times.
   void (*apply)(std::span<const double> values, const OptimizerStep& step, Numbers& parameters,
                 const Numbers& gradients, std::span<Numbers* const> state) = nullptr;
+  /// Null where there is no momentum apart from a variance. The momentum is the first state.
+  const MomentumStep* momentum = nullptr;
 };
 
 /// The table, in the order in which `hbench list optimizers` prints it.

@@ -110,9 +110,8 @@ void RankWalk::arrived(int number) {
 }
 
 void RankWalk::launch(int task, const Bucket& bucket) {
-  const bool gradients = plan().task(task).carried == Carried::gradients;
   const std::int64_t elements = elements_of(task, bucket);
-  const HostCosts::Departure left = host_.leave(now_, elements, bucket.tensors.size(), gradients);
+  const HostCosts::Departure left = host_.leave(now_, elements, bucket.tensors.size(), plan().task(task).coded());
   const int number = periods_.leave(now_);
   task_of_.push_back(task);
   double ready = 0;
@@ -127,7 +126,7 @@ std::int64_t RankWalk::elements_of(int task, const Bucket& bucket) const {
   if (travels.unit == Task::kWhole) return elements;
   const bool of_part = travels.own_part && travels.collective == CollectiveKind::all_reduce;
   const int parts = of_part ? sharded(plan()).groups.size_among(workers_) : 1;
-  const double each = travels.carried == Carried::gradients ? 1 : timeline_.gathered;
+  const double each = travels.adds_up() ? 1 : timeline_.gathered;
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(elements) * each / parts));
 }
 

@@ -13,7 +13,7 @@ namespace hbench {
 namespace {
 
 constexpr auto kElementSize = static_cast<std::int64_t>(sizeof(float));
-/// Parameters travel as they are.
+/// What the compressor leaves alone travels as it is.
 const CompressorChoice& verbatim() {
   static const CompressorChoice choice = parse_compressor("none");
   return choice;
@@ -56,7 +56,7 @@ Network& StepSimulator::network(double factor) {
 StepSimulator::Exchanged StepSimulator::exchange(const TrainingStrategy& strategy, const Task& task,
                                                  std::int64_t elements) {
   const AlgorithmChoice algorithm = part_of(strategy.algorithm.at(elements * kElementSize), task.collective).value();
-  const CompressorChoice& compressor = task.carried == Carried::gradients ? strategy.compressor : verbatim();
+  const CompressorChoice& compressor = task.coded() ? strategy.compressor : verbatim();
   const auto key = std::tuple(task.collective, task.groups, algorithm.text(), compressor.text(), elements);
   if (const auto known = exchanged_.find(key); known != exchanged_.end()) return known->second;
   const auto once = [&] {

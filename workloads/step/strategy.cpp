@@ -92,19 +92,37 @@ std::string refuse_divided(const TrainingStrategy& strategy, const World& world)
   return {};
 }
 
+/// Why momenta cannot travel in place of gradients.
+std::string refuse_momenta(const TrainingStrategy& strategy) {
+  const std::string method = strategy.method.text();
+  const std::string_view own = strategy.method.method->compressor;
+  if (!strategy.compressor.verbatim() && strategy.compressor.text() != own)
+    return fmt::format("{} codes what it exchanges by {}, and by nothing else; leave out --compressor {}", method, own,
+                       strategy.compressor.text());
+  const OptimizerChoice optimizer = strategy.trained_with();
+  if (optimizer.optimizer->momentum == nullptr)
+    return fmt::format("{} exchanges the momentum of Adam{}; give --optimizer adam", method,
+                       strategy.optimizer ? fmt::format(", and not of {}", optimizer.text()) : "");
+  if (strategy.precision == Precision::fp16)
+    return fmt::format(
+        "fp16 leaves out steps whose gradients are not finite, and momenta of {} have them already; take bf16", method);
+  return {};
+}
+
 /// Why the collectives of a method cannot be those of the strategy.
 std::string refuse_method(const TrainingStrategy& strategy, const World& world) {
   if (!strategy.method.division.none()) return refuse_divided(strategy, world);
   const std::string method = strategy.method.text();
   const StepPlan plan = strategy.method.plan(strategy.overlap);
+  if (carries_momenta(plan))
+    if (std::string why = refuse_momenta(strategy); !why.empty()) return why;
   if (const int least = least_ranks(plan); world.workers % least != 0)
     return fmt::format("{} shares out the model among groups of {}, and {} GPUs are no multiple of that", method, least,
                        world.workers);
   for (const Task& task : plan.tasks) {
     if (task.computes()) continue;
     if (task.among != Among::all) return refuse_exchange_of_ranks(strategy, task);
-    if (task.carried != Carried::gradients && task.collective == CollectiveKind::all_reduce &&
-        !strategy.compressor.verbatim())
+    if (!task.adds_up() && task.collective == CollectiveKind::all_reduce && !strategy.compressor.verbatim())
       return fmt::format("{} averages {}, and {} compresses gradients", method, to_string(task.carried),
                          strategy.compressor.text());
     if (task.collective == CollectiveKind::all_reduce && task.groups.all()) continue;
