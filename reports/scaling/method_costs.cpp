@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "reports/scaling/series.hpp"
 #include "workloads/methods/method.hpp"
@@ -100,8 +101,34 @@ std::string strategy_beside_method(Strategy strategy) {
   return ScalingWords::in_brief(strategy);
 }
 
-std::vector<std::string> row_of(const Point& point, const ScalingWords& words) {
+/// The prediction of the same step, whose messages are the same; null for a prediction, or where there is none.
+const Point* prediction_of(const Point& point, const std::vector<Point>& points) {
+  const auto question = [](const Case& asked) {
+    return std::tie(asked.workload, asked.gpus, asked.nodes, asked.batch_per_gpu, asked.accumulate, asked.strategy,
+                    asked.training.optimizer);
+  };
+  const auto predicts = [&](const Point& other) {
+    const bool elsewhere = point.asked.evidence == Evidence::emulated && other.asked.profile != point.asked.profile;
+    return other.asked.evidence == Evidence::simulated && !other.failed && !elsewhere &&
+           question(other.asked) == question(point.asked);
+  };
+  if (point.asked.evidence == Evidence::simulated) return nullptr;
+  const auto found = std::ranges::find_if(points, predicts);
+  return found == points.end() ? nullptr : &*found;
+}
+
+/// `196 MB`, or of what is not counted in a timed step `196 MB, predicted`.
+std::string counted_or_predicted(std::string (*cell)(const Point&), const Point& point, const Point* prediction) {
+  std::string own = cell(point);
+  if (own != "-" || prediction == nullptr) return own;
+  const std::string predicted = cell(*prediction);
+  return predicted == "-" ? own : predicted + ", predicted";
+}
+
+std::vector<std::string> row_of(const Point& point, const Scaling& scaling) {
   const Case& asked = point.asked;
+  const ScalingWords& words = scaling.words;
+  const Point* const prediction = prediction_of(point, scaling.input.points);
   return {words.workload(asked),
           words.network_id(asked),
           std::to_string(asked.gpus),
@@ -111,8 +138,8 @@ std::vector<std::string> row_of(const Point& point, const ScalingWords& words) {
           rate_cell(point.throughput),
           percent_cell(point.efficiency),
           interval_cell(point),
-          memory_cell(point),
-          sent_cell(point),
+          counted_or_predicted(memory_cell, point, prediction),
+          counted_or_predicted(sent_cell, point, prediction),
           staleness_cell(point),
           percent_cell(point.idle_share),
           point.consensus_distance ? fmt::format("{:.3g}", *point.consensus_distance) : "-"};
@@ -130,7 +157,7 @@ Blocks method_costs(const Scaling& scaling) {
   for (const Subject& subject : subjects_by_spread(scaling.input.points)) {
     const std::vector<Methods> questions = compared(scaling.input.points, subject);
     for (const Methods& methods : questions)
-      for (const Point* point : methods) table.rows.push_back(row_of(*point, scaling.words));
+      for (const Point* point : methods) table.rows.push_back(row_of(*point, scaling));
     if (questions.empty()) continue;
     if (Chart chart = chart_of(scaling, questions); chart.series.size() > 1) charts.charts.push_back(std::move(chart));
   }
@@ -140,9 +167,10 @@ Blocks method_costs(const Scaling& scaling) {
       Heading{1, "What each training method costs"},
       Paragraph{
           "Each by its best configuration on the most GPUs. Memory: weights, gradients, optimizer's state and "
-          "activations that a GPU keeps; sent: what all send in an iteration, for each GPU; unseen: gradients of "
-          "others that were applied while a rank computed its own; apart: the root mean square distance of ranks' "
-          "parameters from their mean. None of it says how fast a model learns."}};
+          "activations that a GPU keeps; sent: what all send in an iteration, for each GPU; of a timed step both are "
+          "those of its prediction, where there is one; unseen: gradients of others that were applied while a rank "
+          "computed its own; apart: the root mean square distance of ranks' parameters from their mean. None of "
+          "it says how fast a model learns."}};
   if (!charts.charts.empty()) blocks.push_back(std::move(charts));
   blocks.push_back(std::move(table));
   return blocks;

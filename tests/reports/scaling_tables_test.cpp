@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "tests/reports/scaling_points.hpp"
 
 namespace hbench {
@@ -70,6 +72,27 @@ TEST(ScalingTables, CompareTrainingMethodsByTheBestConfigurationOfEach) {
                       "Methods on the most GPUs, the most efficient first"),
               IsEmpty())
       << "one method is no comparison";
+}
+
+TEST(ScalingTables, HaveThePredictedCostsOfMethodsWhoseStepsWereTimed) {
+  const auto timed = [](const char* method, double efficiency) {
+    Point point = by_method(method, efficiency, 0);
+    point.asked.evidence = Evidence::emulated;
+    point.sent.clear();
+    return point;
+  };
+  const auto sent_cells = [](const std::vector<Point>& points) {
+    std::map<std::string, std::string> cells;
+    for (const auto& row : rows_of(report_on(points), "Methods on the most GPUs, the most efficient first"))
+      cells[row.at(3) + " " + row.at(4)] = row.at(9);
+    return cells;
+  };
+  Point elsewhere = by_method("zero:1", 0.6, 70);
+  elsewhere.asked.profile = "slow";
+  EXPECT_THAT(sent_cells({timed("", 0.7), timed("zero:1", 0.6), by_method("", 0.7, 100), elsewhere}),
+              testing::UnorderedElementsAre(testing::Pair("emulated synchronous", "100 MB, predicted"),
+                                            testing::Pair("emulated zero:1", "-")))
+      << "of another network it is no prediction of this step";
 }
 
 TEST(ScalingTables, DrawMethodsThatAreAlikeAsOneMark) {
