@@ -4,6 +4,7 @@
 #include <chrono>
 #include <deque>
 #include <list>
+#include <map>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -85,7 +86,7 @@ class PeerMemoryTransport final : public Transport {
     Slot& slot = slots_[request];
     if (slot.is_send) {
       std::erase(unannounced_, request);
-      std::erase(announced_, request);
+      from_[static_cast<std::size_t>(slot.peer)].unread.erase(slot.notice.parcel);
       // A notice that was sent cannot be cancelled: its reader will be stopped, and the memory is kept until then.
       if (slot.control) control_.cancel(*slot.control);
     } else if (slot.control) {
@@ -115,10 +116,11 @@ class PeerMemoryTransport final : public Transport {
     Acknowledgement content;
     Request request;
   };
-  /// The acknowledgement that is expected of a rank with unread messages.
+  /// A rank to which messages were sent.
   struct Peer {
+    std::map<std::uint64_t, Request> unread;  ///< of which it was told, by parcel
     Acknowledgement acknowledgement;
-    std::optional<Request> expected;
+    std::optional<Request> expected;  ///< the acknowledgement, while there are unread ones
   };
 
   /// Progresses all messages, so that their order does not depend on which is tested.
@@ -135,26 +137,26 @@ class PeerMemoryTransport final : public Transport {
       Slot& slot = slots_[request];
       if (!device_.query(slot.event)) return;
       slot.control = control_.send(slot.peer, kNoticeTags + slot.tag, as_message(slot.notice));
-      announced_.push_back(request);
+      from_[static_cast<std::size_t>(slot.peer)].unread.emplace(slot.notice.parcel, request);
     }
   }
 
-  /// Posts receives only for ranks that have messages to acknowledge.
+  /// Posts receives only for ranks that have messages to acknowledge. One look costs as much as there are ranks,
+  /// however many messages there are: every message's `test` has one.
   void receive_acknowledgements() {
-    for (std::size_t i = 0; i < announced_.size(); ++i) {
-      const Rank rank = slots_[announced_[i]].peer;
-      Peer& peer = from_[static_cast<std::size_t>(rank)];
-      if (!peer.expected) peer.expected = control_.receive(rank, kAcknowledgementTag, as_message(peer.acknowledgement));
-      if (!control_.test(*peer.expected)) continue;
-      peer.expected.reset();
-      const auto found = std::ranges::find_if(announced_, [&](Request each) {
-        return slots_[each].peer == rank && slots_[each].notice.parcel == peer.acknowledgement.parcel;
-      });
-      if (found == announced_.end()) continue;  // cancelled meanwhile
-      slots_[*found].read = true;
-      announced_.erase(found);
-      i = static_cast<std::size_t>(-1);  // others may have been acknowledged as well
-    }
+    for (std::size_t rank = 0; rank < from_.size(); ++rank)
+      while (!from_[rank].unread.empty() && receive_acknowledgement(static_cast<Rank>(rank), from_[rank])) {
+      }
+  }
+
+  /// Whether one has come.
+  bool receive_acknowledgement(Rank rank, Peer& peer) {
+    if (!peer.expected) peer.expected = control_.receive(rank, kAcknowledgementTag, as_message(peer.acknowledgement));
+    if (!control_.test(*peer.expected)) return false;
+    peer.expected.reset();
+    // A message that was cancelled meanwhile is not there any more.
+    if (const auto read = peer.unread.extract(peer.acknowledgement.parcel); read) slots_[read.mapped()].read = true;
+    return true;
   }
 
   /// Sends the acknowledgements that peers may still wait for.
@@ -207,7 +209,6 @@ class PeerMemoryTransport final : public Transport {
   PeerMemory& memory_;
   SlotPool<Slot> slots_;
   std::deque<Request> unannounced_;                  ///< sends whose data may not be there yet, in order
-  std::vector<Request> announced_;                   ///< sends that are to be read, in order
   std::vector<Peer> from_;                           ///< by rank
   std::list<SentAcknowledgement> acknowledgements_;  ///< in flight
   std::uint64_t parcels_ = 0;

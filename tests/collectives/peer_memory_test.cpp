@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <set>
@@ -97,6 +98,43 @@ TEST_P(PeerMemories, CarryEveryAlgorithm) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, PeerMemories, ::testing::Values(1, 2, 3, 5));
+
+/// Counts how often messages of the transport below are asked for.
+class CountingTransport final : public Transport {
+ public:
+  explicit CountingTransport(Transport& inner) : inner_(inner) {}
+  Rank rank() const override { return inner_.rank(); }
+  int size() const override { return inner_.size(); }
+  Request send(Rank to, int tag, std::span<const std::byte> payload) override { return inner_.send(to, tag, payload); }
+  Request receive(Rank from, int tag, std::span<std::byte> landing, Sink* sink, std::size_t message) override {
+    return inner_.receive(from, tag, landing, sink, message);
+  }
+  bool test(Request request) override {
+    ++asked;
+    return inner_.test(request);
+  }
+  void cancel(Request request) override { inner_.cancel(request); }
+
+  int asked = 0;
+
+ private:
+  Transport& inner_;
+};
+
+// Servers, and ranks that exchange whole models tensor by tensor, have hundreds in flight, and ask for each.
+TEST(PeerMemory, LooksAtAMessageForTheSameHoweverManyAreInFlight) {
+  const auto homes = make_thread_endpoints(2);
+  CountingTransport control(homes[0]->control());
+  Addresses addresses;
+  const auto sender = make_peer_memory_transport(control, host_device(), addresses);
+  std::array<std::byte, 16> payload{};
+  std::vector<Transport::Request> sent;
+  for (int i = 0; i < 500; ++i) sent.push_back(sender->send(1, i, payload));
+  control.asked = 0;
+  for (const Transport::Request each : sent) EXPECT_FALSE(sender->test(each));
+  EXPECT_LE(control.asked, 3 * static_cast<int>(sent.size()));
+  for (const Transport::Request each : sent) sender->cancel(each);
+}
 
 TEST(PeerMemory, KeepsMessagesOfOneTagInOrderWhicheverIsAskedAfterFirst) {
   testing::Endpoints endpoints = peers(2);
