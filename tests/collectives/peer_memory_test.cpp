@@ -136,6 +136,26 @@ TEST(PeerMemory, LooksAtAMessageForTheSameHoweverManyAreInFlight) {
   for (const Transport::Request each : sent) sender->cancel(each);
 }
 
+TEST(PeerMemory, CarriesHundredsOfMessagesBetweenAllRanksAtOnce) {
+  constexpr int kRanks = 3, kMessages = 200;
+  testing::Endpoints endpoints = peers(kRanks);
+  testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
+    Transport& transport = endpoint.transport();
+    std::vector<int> own(kMessages), came(static_cast<std::size_t>(kRanks) * kMessages, -1);
+    std::vector<Transport::Request> open;
+    for (int i = 0; i < kMessages; ++i) own[static_cast<std::size_t>(i)] = 1000 * transport.rank() + i;
+    for (Rank other = 0; other < kRanks; ++other)
+      for (int i = 0; other != transport.rank() && i < kMessages; ++i) {
+        open.push_back(transport.receive(other, i, as_message(came[static_cast<std::size_t>(other * kMessages + i)])));
+        open.push_back(transport.send(other, i, as_message(own[static_cast<std::size_t>(i)])));
+      }
+    while (!open.empty()) std::erase_if(open, [&](Transport::Request each) { return transport.test(each); });
+    for (Rank other = 0; other < kRanks; ++other)
+      for (int i = 0; other != transport.rank() && i < kMessages; ++i)
+        EXPECT_EQ(came[static_cast<std::size_t>(other * kMessages + i)], 1000 * other + i);
+  });
+}
+
 TEST(PeerMemory, KeepsMessagesOfOneTagInOrderWhicheverIsAskedAfterFirst) {
   testing::Endpoints endpoints = peers(2);
   testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
