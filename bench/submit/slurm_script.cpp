@@ -128,9 +128,10 @@ while wait "$sweep"; code=$?; [ "$code" -gt 128 ] && kill -0 "$sweep" 2> /dev/nu
 if [ -n "$again" ] && [ "$code" = 130 ]; then
   if [ "${SLURM_RESTART_COUNT:-0}" -ge "$restarts" ]; then
     echo "hbench: the time limit is near, and the job has started again $restarts times; submit it once more for the rest" >&2
-  elif scontrol requeue "$SLURM_JOB_ID"; then
+  else
+    # First, since the job may be ended before scontrol has.
     echo 'hbench: the time limit is near; the rest is done when the job starts again' >&2
-    exit 0
+    if scontrol requeue "$SLURM_JOB_ID"; then exit 0; fi
   fi
 fi
 exit "$code"
