@@ -3,11 +3,11 @@
 #include <cmath>
 #include <vector>
 
-#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/exchange/exchange.hpp"
 #include "collectives/transport/wait.hpp"
 #include "workloads/engine/mail.hpp"
 #include "workloads/engine/messages.hpp"
+#include "workloads/optimizers/numbers.hpp"
 
 namespace hbench {
 namespace {
@@ -40,7 +40,9 @@ std::optional<double> sum_on_first(double own, const TrainingRequest& request, T
 
 std::optional<double> take_common_mean(const TrainingRequest& request, Endpoint& endpoint, const ModelMemory& memory) {
   Device& device = endpoint.device();
-  device.copy(std::as_bytes(memory.parameters), std::as_writable_bytes(memory.means));
+  const DeviceNumbers parameters(memory.parameters, device);
+  DeviceNumbers before(memory.means, device);
+  before.assign(parameters);
   Operand operand = Operand::of(memory.parameters);
   operand.op = ReduceOp::average;
   const auto bytes = static_cast<std::int64_t>(memory.parameters.size_bytes());
@@ -49,7 +51,7 @@ std::optional<double> take_common_mean(const TrainingRequest& request, Endpoint&
                                                 .compressor = parse_compressor("none"),
                                                 .operand = operand});
   wait_for(*mean, request.timeout, kTakingMean);
-  device.change({.kind = NumbersChange::Kind::add, .factor = -1, .a = memory.parameters}, memory.means);
+  before.add(parameters, -1);
   std::vector<float> distances(memory.means.size());
   device.read(std::as_bytes(memory.means), std::as_writable_bytes(std::span(distances)));
   const auto all = sum_on_first(sum_of_squares(distances), request, endpoint.control());

@@ -3,25 +3,19 @@
 #include <algorithm>
 #include <ranges>
 
-#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/transport/posted_message.hpp"
 #include "collectives/transport/wait.hpp"
 #include "workloads/methods/partner.hpp"
+#include "workloads/optimizers/numbers.hpp"
 
 namespace hbench {
 namespace {
 
 constexpr std::string_view kLastPartners = "waiting for the last partners";
 
-/// x = x + factor a
-void add(Device& device, std::span<float> x, std::span<const float> a, float factor) {
-  device.change({.kind = NumbersChange::Kind::add, .factor = factor, .a = a}, x);
-}
-
 /// One tensor of a rank that asks.
 struct Asked {
-  std::span<const float> own;
-  std::span<float> mean, landing;
+  std::span<float> own, mean, landing;
   int ask_tag = 0, answer_tag = 0;
 };
 
@@ -35,8 +29,9 @@ class Asking final : public Operation {
     if (!std::exchange(begun_, true)) post();
     if (!posted_.progress()) return false;
     for (const Asked& each : tensors_) {
-      add(device_, each.mean, each.landing, 0.5F);
-      add(device_, each.mean, each.own, -0.5F);
+      DeviceNumbers mean(each.mean, device_);
+      mean.add(DeviceNumbers(each.landing, device_), 0.5);
+      mean.add(DeviceNumbers(each.own, device_), -0.5);
     }
     tensors_.clear();
     return true;
@@ -108,7 +103,7 @@ Gossip::~Gossip() {
 
 void Gossip::begin_step() {
   ++iteration_;
-  endpoint_.device().copy(std::as_bytes(memory_.parameters), std::as_writable_bytes(memory_.means));
+  DeviceNumbers(memory_.means, endpoint_.device()).assign(DeviceNumbers(memory_.parameters, endpoint_.device()));
 }
 
 std::unique_ptr<Operation> Gossip::exchange(const Bucket& bucket) {
@@ -163,11 +158,12 @@ bool Gossip::progress(Rank from, std::size_t index) {
 void Gossip::answer(Rank to, std::size_t index) {
   Link& link = others_[static_cast<std::size_t>(to)]->links[index];
   Device& device = endpoint_.device();
-  const std::span<float> mean = tensor(memory_.means, index), before = scratch_.of(mean.size());
-  device.copy(std::as_bytes(mean), std::as_writable_bytes(before));
-  device.change({.kind = NumbersChange::Kind::multiply, .factor = 0.5F}, mean);
-  add(device, mean, link.buffer.floats, 0.5F);
-  device.copy(std::as_bytes(before), std::as_writable_bytes(link.buffer.floats));
+  DeviceNumbers mean(tensor(memory_.means, index), device), asked(link.buffer.floats, device);
+  DeviceNumbers before(scratch_.of(link.buffer.floats.size()), device);
+  before.assign(mean);
+  mean.multiply(0.5);
+  mean.add(asked, 0.5);
+  asked.assign(before);
   link.request = endpoint_.transport().send(to, answer_tags_[index], std::as_bytes(link.buffer.floats));
   link.stage = Link::Stage::sends;
 }
