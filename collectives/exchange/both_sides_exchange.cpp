@@ -19,11 +19,15 @@ class EncodedParts final : public Codec {
   void encode_all(Draw draw) {
     for (std::size_t part = 0; part < parts_.size(); ++part) {
       draw.offset = parts_[part].begin;
-      codec_->encode(part_of(buffer_, part), draw, std::span(bytes_).subspan(offsets_[part], size_of(part)));
+      codec_->encode(part_of(buffer_, part), draw, encoded(std::span(bytes_), part));
     }
   }
   std::span<const std::byte> all() const { return bytes_; }
-  std::span<const std::byte> encoded(std::size_t part) const { return all().subspan(offsets_[part], size_of(part)); }
+  /// That of a part, among those of all parts.
+  template <class Byte>
+  std::span<Byte> encoded(std::span<Byte> of_all, std::size_t part) const {
+    return of_all.subspan(offsets_[part], size_of(part));
+  }
   template <class T>
   std::span<T> part_of(std::span<T> buffer, std::size_t part) const {
     return buffer.subspan(static_cast<std::size_t>(parts_[part].begin),
@@ -37,7 +41,7 @@ class EncodedParts final : public Codec {
     const std::int64_t begin = in.data() - buffer_.data();
     // Empty parts, which begin where the next one does, are not sent.
     const auto after = std::ranges::upper_bound(parts_, begin, {}, &ElementRange::begin);
-    const std::span<const std::byte> bytes = encoded(static_cast<std::size_t>(after - parts_.begin() - 1));
+    const std::span<const std::byte> bytes = encoded(all(), static_cast<std::size_t>(after - parts_.begin() - 1));
     std::ranges::copy(bytes, out.begin());
     return std::ssize(bytes);
   }
@@ -45,7 +49,7 @@ class EncodedParts final : public Codec {
   void decode(std::span<const std::byte> in, TransferKind kind, std::span<float> out) const override {
     if (out.size() < buffer_.size()) return codec_->decode(in, kind, out);
     for (std::size_t part = 0; part < parts_.size(); ++part)
-      codec_->decode(in.subspan(offsets_[part], size_of(part)), kind, part_of(out, part));
+      codec_->decode(encoded(in, part), kind, part_of(out, part));
   }
 
  private:
@@ -128,14 +132,12 @@ class BothSides final : public Operation {
     memory_->gradient->compensate(buffer_);
     sent_->encode_all({.seed = memory_->seed, .rank = rank_, .step = memory_->step++});
     memory_->gradient->update(buffer_, sent_->all(), *sent_);
-    codec_->decode(sent_->encoded(own_), TransferKind::copy, own_part());
+    codec_->decode(sent_->encoded(sent_->all(), own_), TransferKind::copy, own_part());
   }
 
   void encode_sum() {
     memory_->sum->compensate(own_part());
-    std::size_t begin = 0;
-    for (std::size_t part = 0; part < own_; ++part) begin += sent_->size_of(part);
-    const std::span<std::byte> encoded = std::span(sums_).subspan(begin, sent_->size_of(own_));
+    const std::span<std::byte> encoded = sent_->encoded(std::span(sums_), own_);
     codec_->encode(own_part(), {.seed = memory_->seed, .rank = rank_, .step = memory_->step}, encoded);
     memory_->sum->update(own_part(), encoded, *codec_);
   }
