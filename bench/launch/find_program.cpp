@@ -5,14 +5,11 @@
 #include <filesystem>
 
 namespace hbench {
-namespace {
 
 bool may_be_run(const std::string& file) {
   std::error_code ignored;
   return access(file.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(file, ignored);
 }
-
-}  // namespace
 
 std::string find_program(std::string_view program, std::string_view path) {
   if (program.find('/') != std::string_view::npos) return std::string(program);
