@@ -51,7 +51,7 @@ struct FrameworkChoice {
   /// `pytorch-ddp`, `pytorch-ddp:bucket-view`: what `parse_framework` reads.
   std::string text() const;
   /// Of its training, as `--method` has it.
-  std::string method() const;
+  std::string_view method() const;
 };
 /// \throws Error (usage), with a suggestion.
 FrameworkChoice parse_framework(std::string_view text);

@@ -28,8 +28,8 @@ std::string FrameworkChoice::text() const {
   return setting == nullptr ? std::string(framework->name) : fmt::format("{}:{}", framework->name, setting->name);
 }
 
-std::string FrameworkChoice::method() const {
-  return std::string(setting == nullptr || setting->method.empty() ? framework->method : setting->method);
+std::string_view FrameworkChoice::method() const {
+  return setting == nullptr || setting->method.empty() ? framework->method : setting->method;
 }
 
 FrameworkChoice parse_framework(std::string_view text) {

@@ -10,7 +10,7 @@ constexpr const char* kProgram = "mpiexec.hydra";
 
 std::vector<std::string> mpich_argv(const Job& job) {
   // Hydra starts more ranks than cores, and root's, without being asked. Where it cannot resolve this host's name,
-  // Intel MPI's would make a job of each rank, if it were not told which host this is.
+  // Intel MPI's would make a job of each rank, were its address not given.
   std::vector<std::string> argv{kProgram,   "-iface", "lo", "-hosts", "127.0.0.1", "-n", std::to_string(job.processes),
                                 "-bind-to", "none"};
   argv.insert(argv.end(), job.worker.begin(), job.worker.end());

@@ -20,7 +20,7 @@ PeerSet oneccl_peers();
 /// A library's all-reduce, which blocks.
 class BlockingAllReduce final : public Operation {
  public:
-  /// `run` does it on the operand's buffer, among so many ranks.
+  /// `run` does it on the operand's buffer, among all `ranks`.
   BlockingAllReduce(const Operand& operand, int ranks, std::function<void()> run)
       : operand_(operand), ranks_(ranks), run_(std::move(run)) {}
 

@@ -122,7 +122,7 @@ class MeasuredCases {
     plan_.add(asked, strategy);
   }
 
-  bool is_asked_for(const std::string& method) const {
+  bool is_asked_for(std::string_view method) const {
     const auto same = [&](const std::string& each) { return each != kAuto && parse_method(each).text() == method; };
     return request_.methods.empty() || std::ranges::any_of(request_.methods, same);
   }

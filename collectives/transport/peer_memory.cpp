@@ -36,13 +36,13 @@ struct Acknowledgement {
 class PeerMemoryTransport final : public Transport {
  public:
   PeerMemoryTransport(Transport& control, Device& device, PeerMemory& memory)
-      : control_(control), device_(device), memory_(memory), from_(static_cast<std::size_t>(control.size())) {}
+      : control_(control), device_(device), memory_(memory), peers_(static_cast<std::size_t>(control.size())) {}
 
   ~PeerMemoryTransport() override {
     for (const Request request : slots_.taken()) cancel(request);
     flush();
     for (SentAcknowledgement& each : acknowledgements_) control_.cancel(each.request);
-    for (Peer& peer : from_)
+    for (Peer& peer : peers_)
       if (peer.expected) control_.cancel(*peer.expected);
   }
   PeerMemoryTransport(const PeerMemoryTransport&) = delete;
@@ -86,7 +86,7 @@ class PeerMemoryTransport final : public Transport {
     Slot& slot = slots_[request];
     if (slot.is_send) {
       std::erase(unannounced_, request);
-      from_[static_cast<std::size_t>(slot.peer)].unread.erase(slot.notice.parcel);
+      peers_[static_cast<std::size_t>(slot.peer)].unread.erase(slot.notice.parcel);
       // A notice that was sent cannot be cancelled: its reader will be stopped, and the memory is kept until then.
       if (slot.control) control_.cancel(*slot.control);
     } else if (slot.control) {
@@ -118,7 +118,7 @@ class PeerMemoryTransport final : public Transport {
   };
   /// A rank to which messages were sent.
   struct Peer {
-    std::map<std::uint64_t, Request> unread;  ///< of which it was told, by parcel
+    std::map<std::uint64_t, Request> unread;  ///< that were announced, by parcel
     Acknowledgement acknowledgement;
     std::optional<Request> expected;  ///< the acknowledgement, while there are unread ones
   };
@@ -137,15 +137,15 @@ class PeerMemoryTransport final : public Transport {
       Slot& slot = slots_[request];
       if (!device_.query(slot.event)) return;
       slot.control = control_.send(slot.peer, kNoticeTags + slot.tag, as_message(slot.notice));
-      from_[static_cast<std::size_t>(slot.peer)].unread.emplace(slot.notice.parcel, request);
+      peers_[static_cast<std::size_t>(slot.peer)].unread.emplace(slot.notice.parcel, request);
     }
   }
 
   /// Posts receives only for ranks that have messages to acknowledge. One look costs as much as there are ranks,
   /// however many messages there are: every message's `test` has one.
   void receive_acknowledgements() {
-    for (std::size_t rank = 0; rank < from_.size(); ++rank)
-      while (!from_[rank].unread.empty() && receive_acknowledgement(static_cast<Rank>(rank), from_[rank])) {
+    for (std::size_t rank = 0; rank < peers_.size(); ++rank)
+      while (!peers_[rank].unread.empty() && receive_acknowledgement(static_cast<Rank>(rank), peers_[rank])) {
       }
   }
 
@@ -209,7 +209,7 @@ class PeerMemoryTransport final : public Transport {
   PeerMemory& memory_;
   SlotPool<Slot> slots_;
   std::deque<Request> unannounced_;                  ///< sends whose data may not be there yet, in order
-  std::vector<Peer> from_;                           ///< by rank
+  std::vector<Peer> peers_;                          ///< by rank
   std::list<SentAcknowledgement> acknowledgements_;  ///< in flight
   std::uint64_t parcels_ = 0;
 };

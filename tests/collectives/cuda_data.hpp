@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/cuda/elements.cuh"
 
 namespace hbench::testing {
@@ -95,6 +95,8 @@ struct Offsets {
   std::size_t second;
 };
 constexpr Offsets kOffsets[] = {{0, 0}, {1, 1}, {3, 3}, {0, 1}, {2, 5}};
+constexpr NumbersChange::Kind kChanges[] = {NumbersChange::Kind::multiply, NumbersChange::Kind::add,
+                                            NumbersChange::Kind::add_product, NumbersChange::Kind::add_ratio};
 /// None, one, less than a wide access, about one of 16 bytes, about a tile of 1024 groups, several with a rest.
 constexpr std::size_t kCounts[] = {0, 1, 3, 7, 16, 17, 255, 1023, 4096, 4099, 16385, 70001};
 

@@ -71,8 +71,7 @@ TEST_F(CudaKernels, KeepTheRestAsTheHostDoes) {
 }
 
 TEST_F(CudaKernels, ChangeNumbersAsTheHostDoes) {
-  using Kind = NumbersChange::Kind;
-  for (const Kind kind : {Kind::multiply, Kind::add, Kind::add_product, Kind::add_ratio})
+  for (const NumbersChange::Kind kind : kChanges)
     for (const std::size_t elements : kCounts)
       for (const auto& [a_off, x_off] : kOffsets) {
         const std::vector<std::byte> first = random_elements(DataType::float32, elements, random);

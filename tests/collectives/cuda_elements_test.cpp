@@ -147,9 +147,6 @@ TEST(CudaReductions, KeepTheRestAsTheHostDoes) {
     }
 }
 
-constexpr NumbersChange::Kind kChanges[] = {NumbersChange::Kind::multiply, NumbersChange::Kind::add,
-                                            NumbersChange::Kind::add_product, NumbersChange::Kind::add_ratio};
-
 TEST(CudaReductions, ChangeNumbersAsTheHostDoes) {
   std::mt19937_64 random(std::random_device{}());
   for (const NumbersChange::Kind kind : kChanges)

@@ -27,7 +27,7 @@ def train(order, rank, ranks, local_rank):
     import torch_rank
 
     agree = torch_rank.meet(case, rank, ranks)
-    deepspeed.init_distributed("nccl" if hbench_rank.on_gpu(case) else "gloo", auto_mpi_discovery=False)
+    deepspeed.init_distributed(torch_rank.backend_of(case), auto_mpi_discovery=False)
     setting = hbench_rank.setting_of(case["framework"])
     config = {"train_micro_batch_size_per_gpu": case["batch_per_gpu"],
               "steps_per_print": 10**9,

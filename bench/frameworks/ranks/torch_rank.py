@@ -88,9 +88,14 @@ def train(order, rank, spread, agree, gathered=lambda model: model.parameters(),
     return digest_of(gathered(model))
 
 
+def backend_of(case):
+    """What ranks exchange tensors by."""
+    return "nccl" if hbench_rank.on_gpu(case) else "gloo"
+
+
 def meet(case, rank, ranks):
     """Joins the ranks of this job, at the address in the environment; returns `agree` of `train`."""
-    torch.distributed.init_process_group("nccl" if hbench_rank.on_gpu(case) else "gloo", rank=rank, world_size=ranks)
+    torch.distributed.init_process_group(backend_of(case), rank=rank, world_size=ranks)
 
     def agree(number):
         shared = torch.tensor(number, device="cuda" if hbench_rank.on_gpu(case) else "cpu")
