@@ -145,9 +145,14 @@ void fill_rate(Point& point, const CaseResult& result) {
       point.asked.micro_batch(), *known_at, point.rate_factor));
 }
 
+/// Where several ranks, or launches, have said something of a part, their mean.
 void fill_parts(std::map<std::string, double>& parts, std::string_view prefix, const CaseResult& result) {
-  for (const Sample& sample : result.samples)
-    if (sample.metric.starts_with(prefix)) parts[sample.metric.substr(prefix.size())] = sample.value;
+  std::map<std::string, int> counts;
+  for (const Sample& sample : result.samples) {
+    if (!sample.metric.starts_with(prefix)) continue;
+    const std::string name = sample.metric.substr(prefix.size());
+    parts[name] += (sample.value - parts[name]) / ++counts[name];
+  }
 }
 
 /// Ends that were stored, or, by an older hbench, what is left of the band without the model's error.

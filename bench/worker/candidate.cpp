@@ -84,12 +84,6 @@ void Candidate::add(const Case& asked, const Operand& operand, const CandidateTo
   plain_bytes_ += plain_bytes_of(schedule, operand.elements(), static_cast<std::int64_t>(size_of(operand.type)));
 }
 
-std::int64_t Candidate::bytes_sent() const {
-  std::int64_t bytes = 0;
-  for (const auto& operation : operations_) bytes += operation->bytes_sent();
-  return bytes;
-}
-
 void Candidate::run(Seconds timeout) {
   for (const std::unique_ptr<Operation>& operation : operations_) {
     if (used_) operation->restart();

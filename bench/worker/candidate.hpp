@@ -43,8 +43,6 @@ class Candidate {
 
   const std::vector<ElementRange>& parts() const { return parts_; }
   const CompressorChoice& compressor() const { return compressor_; }
-  /// Sent by this rank in all runs; 0 where a library does not tell.
-  std::int64_t bytes_sent() const;
   /// Sent by the busiest rank in one run without the compressor; 0 of a library's own.
   std::int64_t plain_bytes() const { return plain_bytes_; }
 

@@ -134,6 +134,7 @@ ExitCode run_emulated_worker(const WorkOrder& order, const Say& say) {
   keep_memory();
   const EmulationOrder& emulation = *order.emulation;
   TrainingRequest request = training_request(order);
+  request.node_of_rank = emulation.costs.node_of_rank;
   request.dilation = emulation.replay.dilation;
   request.polling = emulation.polling;
   const std::unique_ptr<RankEndpoints> endpoints = make_process_endpoints();

@@ -120,14 +120,14 @@ void LoopTiming::warm_up(LoopEntry& entry) {
   const std::string_view way = timed(entry, metric::kInPlace) ? metric::kInPlace : metric::kOutOfPlace;
   agreement_.meet();
   double last = 0;
-  const std::int64_t before = entry.candidate->bytes_sent();
+  const std::int64_t before = entry.endpoint->byte_counts().sent();
   int runs = 0;
   while (runs < options_.warmups && !entry.slow) {
     entry.add_time(way, last = iterate(entry, way), true);
     // Asked once: asking takes longer than small collectives.
     if (runs++ == 0) entry.slow = agreement_.largest(last) > options_.budget.value;
   }
-  note_traffic(entry, entry.candidate->bytes_sent() - before, runs);
+  note_traffic(entry, entry.endpoint->byte_counts().sent() - before, runs);
   entry.iterations = options_.iterations;
   if (entry.iterations > 0) return;
   const double slowest = agreement_.largest(last);

@@ -16,6 +16,10 @@ TrainingRequest training_request(const WorkOrder& order) {
   request.strategy = parse_strategy(order.asked);
   request.workers_per_node = workers_per_node(order.asked);
   request.world = request.strategy.world(order.asked.workers(), request.workers_per_node);
+  for (Rank rank = 0; rank < request.world.ranks(); ++rank)
+    request.node_of_rank.push_back(rank < request.world.workers
+                                       ? rank / request.workers_per_node
+                                       : (rank - request.world.workers) % std::max(order.asked.nodes, 1));
   request.warmup_steps = order.warmup_steps;
   request.steps = order.steps;
   request.budget = order.budget;

@@ -52,11 +52,12 @@ ncclRedOp_t nccl_operation(ReduceOp op) {
 /// Rounds of ncclSend and ncclRecv.
 class NcclMessages final : public GroupedMessages {
  public:
-  NcclMessages(LaunchingDevice& device, NcclCommunicator& communicator)
-      : device_(device), communicator_(communicator) {}
+  NcclMessages(LaunchingDevice& device, NcclCommunicator& communicator, ByteCounts& byte_counts)
+      : device_(device), communicator_(communicator), byte_counts_(byte_counts) {}
 
   Device& device() override { return device_; }
   Turns& turns() override { return turns_; }
+  ByteCounts& byte_counts() override { return byte_counts_; }
   NcclCommunicator& communicator() { return communicator_; }
   cudaStream_t stream() { return device_.queue().stream; }
 
@@ -74,6 +75,7 @@ class NcclMessages final : public GroupedMessages {
  private:
   LaunchingDevice& device_;
   NcclCommunicator& communicator_;
+  ByteCounts& byte_counts_;
   Turns turns_;
 };
 
@@ -167,7 +169,7 @@ class NcclEndpoint final : public Endpoint {
       : inner_(std::move(inner)),
         device_(std::move(device)),
         communicator_(std::move(communicator)),
-        messages_(launching_device(*device_), *communicator_) {}
+        messages_(launching_device(*device_), *communicator_, inner_->byte_counts()) {}
 
   Transport& transport() override { return inner_->transport(); }
   Transport& control() override { return inner_->control(); }

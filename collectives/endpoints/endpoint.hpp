@@ -26,6 +26,8 @@ class Endpoint {
   virtual Transport& transport() = 0;
   /// For all other messages between ranks, whose bytes lie in host memory.
   virtual Transport& control() { return transport(); }
+  /// What this rank has exchanged so far, in messages and in memory that ranks share.
+  ByteCounts& byte_counts() { return transport().byte_counts(); }
   /// Where the operands of this endpoint's collectives lie.
   virtual Device& device() { return transport().device(); }
   /// Memory for buffers of collectives, aligned to a cache line and zeroed: of the kind that this endpoint's

@@ -74,7 +74,7 @@ class SharedEndpoint final : public Endpoint {
     ControlLedger& ledger = ledgers_[static_cast<std::size_t>(control)];
     if (ledger.used)
       throw Error(ExitCode::usage, "too many collectives are prepared at once", "destroy those that are complete");
-    return std::make_unique<OnePass>(schedule, operand, segment_, control, ledger);
+    return std::make_unique<OnePass>(schedule, operand, segment_, control, ledger, byte_counts());
   }
 
   std::unique_ptr<Operation> vendor(CollectiveKind collective, const Operand& operand) override {

@@ -18,7 +18,7 @@ constexpr std::size_t kLeastBlock = 4 << 10;
 }  // namespace
 
 OnePass::OnePass(const Schedule& schedule, const Operand& operand, SharedSegment& segment, int control,
-                 ControlLedger& ledger)
+                 ControlLedger& ledger, ByteCounts& byte_counts)
     : collective_(schedule.collective),
       workers_(schedule.world.workers),
       operand_(operand),
@@ -27,11 +27,13 @@ OnePass::OnePass(const Schedule& schedule, const Operand& operand, SharedSegment
       own_(segment.arrival(control, segment.rank())),
       control_index_(control),
       ledger_(ledger),
+      byte_counts_(byte_counts),
       buffer_(operand.buffer),
       staged_(!segment.contains(operand.buffer)) {
   if (schedule.world.ranks() != segment.ranks())
     throw std::logic_error("the schedule is for another number of ranks than share memory");
   cut(schedule);
+  count(schedule);
   if (staged_) buffer_ = segment_.allocate(operand.buffer.size());
   ledger_.used = true;
 }
@@ -65,6 +67,14 @@ void OnePass::cut(ElementRange range, Rank owner) {
   }
   // Ranks wait for each other even where there is nothing to move.
   if (blocks_.empty()) blocks_.push_back({0, 0, owner});
+}
+
+void OnePass::count(const Schedule& schedule) {
+  for (const Transfer& transfer : schedule.transfers) {
+    if (transfer.src != segment_.rank()) continue;
+    const ElementRange range = schedule.range(transfer.first_chunk, transfer.chunk_count, operand_.elements());
+    sends_.push_back({transfer.dst, static_cast<std::size_t>(range.size()) * size_of(operand_.type)});
+  }
 }
 
 bool OnePass::progress() {
@@ -147,6 +157,7 @@ void OnePass::work(const Block& block) {
 
 void OnePass::complete() {
   stage_ = Stage::complete;
+  for (const Sent& each : sends_) byte_counts_.send(each.to, each.bytes);
   if (staged_) std::ranges::copy(buffer_, operand_.buffer.begin());
 }
 

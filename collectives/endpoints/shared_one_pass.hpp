@@ -15,6 +15,7 @@
 
 #include "collectives/arithmetic/operand.hpp"
 #include "collectives/schedule/schedule.hpp"
+#include "collectives/transport/byte_counts.hpp"
 #include "collectives/transport/operation.hpp"
 #include "collectives/transport/shared_segment.hpp"
 
@@ -30,14 +31,15 @@ struct ControlLedger {
   bool used = false;  ///< by an operation that still exists
 };
 
-/// This rank's part. `segment`, `ledger` and the operand's memory outlive it. A buffer outside the segment is copied in
-/// and out. The result has the same bits on every rank: contributions are combined in rank order, whichever rank does
-/// it.
+/// This rank's part. `segment`, `ledger`, `byte_counts` and the operand's memory outlive it. Counts what `schedule`
+/// would send. A buffer outside the segment is copied in and out. The result has the same bits on every rank:
+/// contributions are combined in rank order, whichever rank does it.
 class OnePass final : public Operation {
  public:
   /// \pre has_one_pass_form(schedule); every rank uses the control block `control` for the same collectives in the same
   /// order, and none is using it now. \throws Error (environment) where shared memory is short.
-  OnePass(const Schedule& schedule, const Operand& operand, SharedSegment& segment, int control, ControlLedger& ledger);
+  OnePass(const Schedule& schedule, const Operand& operand, SharedSegment& segment, int control, ControlLedger& ledger,
+          ByteCounts& byte_counts);
   ~OnePass() override;
   OnePass(const OnePass&) = delete;
   OnePass& operator=(const OnePass&) = delete;
@@ -57,8 +59,14 @@ class OnePass final : public Operation {
     Rank owner;  ///< of the part, where the collective speaks of parts
   };
 
+  struct Sent {
+    Rank to;
+    std::size_t bytes;
+  };
+
   void cut(const Schedule& schedule);
   void cut(ElementRange range, Rank owner);
+  void count(const Schedule& schedule);
   bool everybody_is_there() const;
   void arrive();
   void learn_addresses();
@@ -74,6 +82,8 @@ class OnePass final : public Operation {
   SharedArrival& own_;
   int control_index_;
   ControlLedger& ledger_;
+  ByteCounts& byte_counts_;
+  std::vector<Sent> sends_;  ///< of a run, had it messages
   std::vector<Block> blocks_;
   std::span<std::byte> buffer_;  ///< in the segment: the operand's, or a copy of it
   bool staged_;

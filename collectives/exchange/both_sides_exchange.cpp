@@ -119,7 +119,6 @@ class BothSides final : public Operation {
   std::vector<Rank> waiting_ranks() const override {
     return stage_ == Stage::complete ? std::vector<Rank>() : running().waiting_ranks();
   }
-  std::int64_t bytes_sent() const override { return scatter_->bytes_sent() + gather_->bytes_sent(); }
 
  private:
   enum class Stage { encode, scatter, gather, complete };

@@ -56,7 +56,6 @@ class FixedGather final : public Operation {
   std::vector<Rank> waiting_ranks() const override {
     return stage_ == Stage::decode ? std::vector<Rank>() : program_->waiting_ranks();
   }
-  std::int64_t bytes_sent() const override { return program_->bytes_sent(); }
 
  private:
   enum class Stage { encode, travel, decode };

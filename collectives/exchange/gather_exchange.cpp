@@ -62,9 +62,6 @@ class Gather final : public Operation {
     if (stage_ == Stage::complete) return {};
     return (stage_ == Stage::payloads ? payload_program_ : length_program_)->waiting_ranks();
   }
-  std::int64_t bytes_sent() const override {
-    return sent_before_ + length_program_->bytes_sent() + (payload_program_ ? payload_program_->bytes_sent() : 0);
-  }
 
  private:
   enum class Stage { encode, lengths, payloads, complete };
@@ -82,7 +79,6 @@ class Gather final : public Operation {
     if (payload_program_ != nullptr && known_ == lengths_) {
       payload_program_->restart();
     } else {
-      if (payload_program_ != nullptr) sent_before_ += payload_program_->bytes_sent();
       known_ = lengths_;
       plan_.schedule.offsets = offsets_of(plan_.schedule, known_);
       payloads_.resize(static_cast<std::size_t>(plan_.schedule.offsets.back()));
@@ -109,7 +105,6 @@ class Gather final : public Operation {
   std::vector<std::byte> payloads_;  ///< those of all ranks
   std::unique_ptr<Operation> length_program_;
   std::unique_ptr<Operation> payload_program_;
-  std::int64_t sent_before_ = 0;  ///< by earlier payload programs
   Stage stage_ = Stage::encode;
 };
 

@@ -63,7 +63,6 @@ class LowRank final : public Operation {
   std::vector<Rank> waiting_ranks() const override {
     return stage_ == Stage::end ? std::vector<Rank>() : current().waiting_ranks();
   }
-  std::int64_t bytes_sent() const override { return left_->bytes_sent() + right_->bytes_sent(); }
 
  private:
   enum class Stage { begin, left, right, end };

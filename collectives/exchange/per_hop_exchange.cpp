@@ -56,7 +56,6 @@ class PerHop final : public Operation {
   }
   std::string waiting_for() const override { return program_->waiting_for(); }
   std::vector<Rank> waiting_ranks() const override { return program_->waiting_ranks(); }
-  std::int64_t bytes_sent() const override { return program_->bytes_sent(); }
 
  private:
   void begin() {

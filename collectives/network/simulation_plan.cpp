@@ -157,13 +157,6 @@ std::vector<std::int64_t> SimulationPlan::chunk_begin(std::int64_t elements) con
   return begin;
 }
 
-void add(std::optional<Moved>& sum, const std::optional<Moved>& more, double factor) {
-  if (sum && more)
-    *sum += *more * factor;
-  else
-    sum.reset();
-}
-
 Moved SimulationPlan::moved(const RankLayout& layout, std::int64_t elements) const {
   const std::vector<std::int64_t> begin = chunk_begin(elements);
   std::int64_t within = 0, between = 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collectives/algorithms/algorithm.hpp"
+#include "collectives/network/moved.hpp"
 #include "collectives/network/rank_layout.hpp"
 #include "collectives/schedule/rank_groups.hpp"
 #include "collectives/schedule/runs.hpp"
@@ -60,20 +61,6 @@ struct PlannedRun {
   /// nodes, carry one chunk each, and meet no queue that another transfer of the run meets, for every i < groups.
   int groups = 0;
 };
-
-/// What all ranks together send, to ranks of their own node and to others: elements, or bytes.
-struct Moved {
-  double within = 0, between = 0;
-
-  Moved& operator+=(const Moved& other) {
-    within += other.within;
-    between += other.between;
-    return *this;
-  }
-  friend Moved operator*(const Moved& moved, double factor) { return {moved.within * factor, moved.between * factor}; }
-};
-/// Adds `factor` times `more` to a sum, which is not known where a part of it is not.
-void add(std::optional<Moved>& sum, const std::optional<Moved>& more, double factor = 1);
 
 /// How much a plan leaves out.
 enum class PlanDetail : std::uint8_t {

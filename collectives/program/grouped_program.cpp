@@ -85,7 +85,7 @@ void GroupedProgram::begin(const RankPlan::Step& step) {
   messages_.begin();
   for (const Transfer& send : step.sends) {
     const std::span<std::byte> payload = chunks(send);
-    bytes_sent_ += std::ssize(payload);
+    messages_.byte_counts().send(send.dst, payload.size());
     if (!payload.empty()) messages_.send(send.dst, payload);
   }
   for (const Transfer& receive : step.receives) {
@@ -95,6 +95,7 @@ void GroupedProgram::begin(const RankPlan::Step& step) {
       landing = {staging_.get() + at + phase_of(landing), landing.size()};
       at += room;
     }
+    if (receive.src >= plan_.schedule.world.workers) messages_.byte_counts().fetch(receive.src, landing.size());
     if (!landing.empty()) messages_.receive(receive.src, landing);
     landings_.push_back(landing);
   }

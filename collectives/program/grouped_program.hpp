@@ -11,6 +11,7 @@
 #include "collectives/arithmetic/operand.hpp"
 #include "collectives/device/device.hpp"
 #include "collectives/program/rank_plan.hpp"
+#include "collectives/transport/byte_counts.hpp"
 #include "collectives/transport/operation.hpp"
 
 namespace hbench {
@@ -45,6 +46,8 @@ class GroupedMessages {
   virtual Device& device() = 0;
   /// The order of all operations that issue messages to this library.
   virtual Turns& turns() = 0;
+  /// Of this rank; programs count in it.
+  virtual ByteCounts& byte_counts() = 0;
   virtual void begin() = 0;
   virtual void send(Rank to, std::span<const std::byte> payload) = 0;
   virtual void receive(Rank from, std::span<std::byte> landing) = 0;
@@ -71,7 +74,6 @@ class GroupedProgram final : public Operation {
   void take_turn() override;
   std::string waiting_for() const override;
   std::vector<Rank> waiting_ranks() const override { return {}; }
-  std::int64_t bytes_sent() const override { return bytes_sent_; }
 
  private:
   /// Enqueues what can be enqueued now; true once all rounds are.
@@ -98,7 +100,6 @@ class GroupedProgram final : public Operation {
   bool enqueued_ = false;
   bool complete_ = false;
   Event end_;
-  std::int64_t bytes_sent_ = 0;
 };
 
 }  // namespace hbench

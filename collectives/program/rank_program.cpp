@@ -153,8 +153,6 @@ class RankProgram final : public Operation, private Sink {
     return ranks;
   }
 
-  std::int64_t bytes_sent() const override { return bytes_sent_; }
-
  private:
   enum class Stage : std::uint8_t { idle, posted, arrived, done };
   struct Posted {
@@ -214,7 +212,7 @@ class RankProgram final : public Operation, private Sink {
 
   Transport::Request send(const Message& message) {
     image_.encode(message);
-    bytes_sent_ += static_cast<std::int64_t>(message.bytes);
+    transport_.byte_counts().send(message.peer, message.bytes);
     transport_.next_is(message.kind);
     return transport_.send(message.peer, tag_, image_.of(message));
   }
@@ -222,6 +220,7 @@ class RankProgram final : public Operation, private Sink {
   Transport::Request receive(const Message& message, int index) {
     // A message that lands where it belongs is not applied again, and one that is held is applied later.
     const bool lands = message.held || (in_place_ && !message.staged);
+    if (message.peer >= world_.workers) transport_.byte_counts().fetch(message.peer, message.bytes);
     transport_.next_is(message.kind);
     return transport_.receive(message.peer, tag_, landing(message), lands ? nullptr : this,
                               static_cast<std::size_t>(index));
@@ -264,7 +263,6 @@ class RankProgram final : public Operation, private Sink {
   bool finished_ = false;       ///< everything is enqueued on the device
   Event end_;                   ///< after all of it
   std::int32_t run_ = 0;        ///< how often it was restarted
-  std::int64_t bytes_sent_ = 0;
 };
 
 }  // namespace

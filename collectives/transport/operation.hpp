@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -28,9 +27,6 @@ class Operation {
   /// The ranks whose messages are outstanding (receives first), for naming a late rank; may be empty where
   /// a library does not report them.
   virtual std::vector<Rank> waiting_ranks() const = 0;
-  /// Bytes of the messages that this rank has sent since the operation was made; 0 where a library does not report
-  /// them.
-  virtual std::int64_t bytes_sent() const { return 0; }
 };
 
 /// `rank 3`, `ranks 0, 3`.

@@ -35,8 +35,8 @@ class PostedMessage final : public Operation {
   bool done_ = false;
 };
 
-/// Messages that were posted together. They are cancelled, the newest first, where they are destroyed before they are
-/// complete.
+/// Buffers that were posted together, and counted. They are cancelled, the newest first, where they are destroyed
+/// before they are complete.
 class PostedMessages {
  public:
   explicit PostedMessages(Transport& transport) : transport_(transport) {}
@@ -49,7 +49,13 @@ class PostedMessages {
   void receive(Rank from, int tag, std::span<std::byte> into) {
     open_.push_back({transport_.receive(from, tag, into), from});
   }
+  /// An answer to what is sent, which whoever answers does not count.
+  void fetch(Rank from, int tag, std::span<std::byte> into) {
+    transport_.byte_counts().fetch(from, into.size());
+    receive(from, tag, into);
+  }
   void send(Rank to, int tag, std::span<const std::byte> what) {
+    transport_.byte_counts().send(to, what.size());
     open_.push_back({transport_.send(to, tag, what), to});
   }
   /// Whether all are complete.

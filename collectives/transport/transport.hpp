@@ -9,6 +9,7 @@
 #include "collectives/base/units.hpp"
 #include "collectives/device/device.hpp"
 #include "collectives/schedule/schedule.hpp"
+#include "collectives/transport/byte_counts.hpp"
 
 namespace hbench {
 
@@ -56,6 +57,12 @@ class Transport {
   /// and a library that cannot recall a send (MPI) must be aborted next. Cancel requests of one peer and tag newest
   /// first, so that the peer never matches a later message to an earlier receive.
   virtual void cancel(Request request) = 0;
+
+  /// What this rank has exchanged of buffers; counted by those who send and receive them.
+  ByteCounts& byte_counts() { return byte_counts_; }
+
+ private:
+  ByteCounts byte_counts_;
 };
 
 /// What `test` throws where a message has `got` bytes (none: more than expected) instead of `expected`.

@@ -164,7 +164,7 @@ TEST(BothSidesExchange, SendsAPartToItsOwnerAndItsSumToAll) {
         endpoint,
         {.world = c.world, .algorithm = c.algorithm, .compressor = c.compressor, .operand = Operand::of(buffer)});
     wait_for(*operation, kTimeout, "a rank");
-    EXPECT_EQ(operation->bytes_sent(), 2 * (kWorkers - 1) * kPartBytes);
+    EXPECT_EQ(endpoint.byte_counts().sent(), 2 * (kWorkers - 1) * kPartBytes);
   });
 }
 
@@ -240,9 +240,9 @@ TEST(Exchange, CountsWhatItSendsAndTimesItsCodecWhenAsked) {
                                                          .compressor = c.compressor,
                                                          .operand = Operand::of(buffer),
                                                          .times = watched ? &times : nullptr});
-      EXPECT_EQ(operation->bytes_sent(), 0);
+      EXPECT_EQ(endpoint.byte_counts().sent(), 0);
       wait_for(*operation, kTimeout, "a rank");
-      if (watched) sent = operation->bytes_sent();
+      if (watched) sent = endpoint.byte_counts().sent();
     });
     EXPECT_GT(sent, 0) << c.name();
     EXPECT_GT(times.encode, Seconds(0)) << c.name();
@@ -260,7 +260,7 @@ TEST(Exchange, SendsAsManyBytesAsTheRingTakes) {
                                                          .compressor = parse_compressor(name),
                                                          .operand = Operand::of(buffer)});
       wait_for(*operation, kTimeout, "a rank");
-      EXPECT_EQ(operation->bytes_sent(), 6 * 250 * size);
+      EXPECT_EQ(endpoint.byte_counts().sent(), 6 * 250 * size);
     });
   }
 }
@@ -288,7 +288,7 @@ TEST(Exchange, CountsTheBytesOfEncodingsOfVaryingLengths) {
       std::ranges::copy(with_large(large[step][rank]), buffer.begin());
       if (step > 0) operation->restart();
       wait_for(*operation, kTimeout, "a rank");
-      sent[rank].push_back(operation->bytes_sent());
+      sent[rank].push_back(endpoint.byte_counts().sent());
     }
   });
   EXPECT_EQ(sent[0], (std::vector<std::int64_t>{8 + 12, 8 + 12 + 8 + 28, 8 + 12 + 2 * (8 + 28)}));
@@ -304,7 +304,7 @@ TEST(Exchange, CountsTheBytesOfBothFactors) {
                                                        .compressor = parse_compressor("powersgd:4"),
                                                        .operand = Operand::of(buffer)});
     wait_for(*operation, kTimeout, "a rank");
-    EXPECT_EQ(operation->bytes_sent(), 2 * 6 * 100 * 4);
+    EXPECT_EQ(endpoint.byte_counts().sent(), 2 * 6 * 100 * 4);
   });
 }
 

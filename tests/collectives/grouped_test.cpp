@@ -144,10 +144,10 @@ TEST(GroupedProgram, CountsWhatItSends) {
         PostedGroups groups(post, rank, device);
         std::vector<std::byte> memory(40);
         GroupedProgram program(plan_for(testing::schedule_of(c), rank), groups, {memory});
-        EXPECT_EQ(program.bytes_sent(), 0);
+        EXPECT_EQ(groups.byte_counts().sent(), 0);
         wait_for(program, kTimeout, c.name());
         EXPECT_EQ(program.waiting_for(), "");
-        sent[static_cast<std::size_t>(rank)] = program.bytes_sent();
+        sent[static_cast<std::size_t>(rank)] = groups.byte_counts().sent();
       });
   }
   // A ring of two sends half of ten floats twice.

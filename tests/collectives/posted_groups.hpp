@@ -54,6 +54,7 @@ class PostedGroups final : public GroupedMessages {
 
   Device& device() override { return device_; }
   Turns& turns() override { return turns_; }
+  ByteCounts& byte_counts() override { return byte_counts_; }
   /// A round is enqueued after a few calls.
   bool idle() override {
     if (!idle_) idle_ = ++calls_ % 3 == 0;
@@ -84,6 +85,7 @@ class PostedGroups final : public GroupedMessages {
   Post& post_;
   Rank rank_;
   Turns turns_;
+  ByteCounts byte_counts_;
   bool idle_ = true;
   int calls_ = 0;
   std::vector<std::pair<Rank, std::span<const std::byte>>> sends_;

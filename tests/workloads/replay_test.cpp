@@ -36,6 +36,7 @@ struct Replayed {
   std::vector<StepReport> steps;
   std::map<Rank, Seconds> times;    ///< of all steps of a rank
   std::set<std::uint64_t> digests;  ///< of workers
+  Moved sent;                       ///< by a worker in a step, on the mean
 };
 
 Replayed replay_on_threads(const TrainingRequest& request, const ReplayRequest& replayed) {
@@ -49,7 +50,9 @@ Replayed replay_on_threads(const TrainingRequest& request, const ReplayRequest& 
       all.times[rank] += step.step;
     });
     const std::scoped_lock lock(mutex);
-    if (rank < request.world.workers) all.digests.insert(end.training.digest);
+    if (rank >= request.world.workers) return;
+    all.digests.insert(end.training.digest);
+    all.sent += end.training.sent.value() * (1.0 / request.world.workers);
   });
   return all;
 }
@@ -185,6 +188,43 @@ TEST(Replay, OfMomentaEndsAlikeOnAllWorkers) {
       EXPECT_EQ(all.digests.size(), 1U);
       EXPECT_EQ(all.steps.size(), 3U * 6U) << "two that START waits for, three timed, one traced";
     }
+}
+
+/// Four workers on two nodes, with a ring or with servers; tensors that four ranks divide without a rest.
+void expect_to_send_as_simulated(const char* method, const World& world, const char* fusion) {
+  SCOPED_TRACE(fmt::format("{} {} servers, {}", method, world.servers, fusion));
+  ReplayRequest replayed = small_replay(0.1);
+  for (std::size_t i = 0; i < 3; ++i) replayed.timeline.gradients[i].elements = 8192 << i;
+  TrainingRequest request = make_request(world, world.servers > 0 ? "ps" : "ring", "", fusion);
+  if (world.servers > 0) request.strategy.placement = &find_entry(placements(), "greedy", "placement");
+  request.strategy.servers = world.servers;
+  request.strategy.server_mode = world.colocated ? ServerMode::colocated : ServerMode::dedicated;
+  request.strategy.method = parse_method(method);
+  if (!request.strategy.method.method->compressor.empty())
+    request.strategy.compressor = parse_compressor(request.strategy.method.method->compressor);
+  request.node_of_rank = RankLayout(world, 2).node;
+  const Replayed all = replay_on_threads(request, replayed);
+  ASSERT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+  Profile profile;
+  profile.gpus_per_node = 2;
+  const Moved simulated = StepSimulator(profile, world).run(replayed.timeline, request.strategy).sent.value();
+  // Each encoded part has a scale of its own, and whom a gossip asks is drawn at random.
+  const double tolerance = request.strategy.compressor.verbatim() ? 1e-9 : 2e-3;
+  const auto sum = [](const Moved& moved) { return moved.within + moved.between; };
+  EXPECT_NEAR(sum(all.sent), sum(simulated), tolerance * sum(simulated));
+  if (request.strategy.method.method->name == "gossip") return;
+  EXPECT_NEAR(all.sent.within, simulated.within, tolerance * simulated.within);
+}
+
+TEST(Replay, SendsAsManyBytesAsASimulationOfItsMethod) {
+  for (const char* fusion : {"none", "ddp"}) {
+    for (const char* method : {"synchronous", "zero:1", "zero:2", "local-sgd:2", "diloco:2", "post-local-sgd:2:2",
+                               "decentralized", "gossip", "1-bit-adam:2", "qadam:2"})
+      expect_to_send_as_simulated(method, {.workers = 4}, fusion);
+    for (const World& world : {World{.workers = 4, .servers = 2}, World{.workers = 4, .servers = 4, .colocated = true}})
+      for (const char* method : {"synchronous", "local-sgd:2", "async-ps", "ssp:1"})
+        expect_to_send_as_simulated(method, world, fusion);
+  }
 }
 
 TEST(Replay, OfLocalStepsAveragesOverServersToo) {

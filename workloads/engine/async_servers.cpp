@@ -48,7 +48,7 @@ class PushPull final : public Operation {
         continue;
       }
       transport_.next_is(TransferKind::copy);
-      posted_.receive(piece.server, piece.pull_tag, std::as_writable_bytes(parameters));
+      posted_.fetch(piece.server, piece.pull_tag, std::as_writable_bytes(parameters));
       if (!pushes_) continue;
       transport_.next_is(TransferKind::reduce);
       posted_.send(piece.server, piece.push_tag, std::as_bytes(piece.of(memory_.gradients)));

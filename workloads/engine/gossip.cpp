@@ -42,7 +42,7 @@ class Asking final : public Operation {
  private:
   void post() {
     for (const Asked& each : tensors_) {
-      posted_.receive(partner_, each.answer_tag, std::as_writable_bytes(each.landing));
+      posted_.fetch(partner_, each.answer_tag, std::as_writable_bytes(each.landing));
       posted_.send(partner_, each.ask_tag, std::as_bytes(each.own));
     }
   }

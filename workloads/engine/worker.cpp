@@ -9,6 +9,7 @@
 #include "workloads/engine/consensus.hpp"
 #include "workloads/engine/loss_scale.hpp"
 #include "workloads/engine/phase.hpp"
+#include "workloads/engine/sent_bytes.hpp"
 #include "workloads/engine/step_trace.hpp"
 
 namespace hbench {
@@ -276,9 +277,9 @@ struct Job {
   const ModelMemory& memory;
 };
 
-/// All steps of the job, until no thread communicates any more. Returns `Communicator::unseen`.
-std::map<int, std::int64_t> take_steps(Compute& compute, const Job& job, const OnStep& on_step,
-                                       const std::function<void(const Handover&)>& begin_job) {
+/// All steps of the job, until no thread communicates any more. Returns what was counted in them.
+TrainingEnd take_steps(Compute& compute, const Job& job, const OnStep& on_step,
+                       const std::function<void(const Handover&)>& begin_job) {
   const StepPlan& plan = job.plan;
   Communicator communicator(job.request, job.endpoint, job.layout, plan, job.memory);
   Handover handover(communicator.doorbell());
@@ -286,6 +287,7 @@ std::map<int, std::int64_t> take_steps(Compute& compute, const Job& job, const O
   const CommunicationThread thread(communicator, handover);
   StepTrace trace(job.endpoint.transport().rank(), Lane::compute, compute.device());
   PlanWalk walk(plan, compute, job.request, job.endpoint, handover, trace, job.layout.tensors(), job.memory);
+  SentBytes sent(job.request, job.endpoint);
   Phase phase = next_phase(job.request, {.start = plan.start()});
   auto begin = Clock::now();
   for (int cycle = 0; phase != Phase::stop; ++cycle) {
@@ -293,6 +295,7 @@ std::map<int, std::int64_t> take_steps(Compute& compute, const Job& job, const O
     const auto cycle_begin = begin;
     std::vector<Span> exchanges;
     if (traced) trace.begin();
+    if (phase == Phase::timed) sent.begin();
     for (int i = 0; i < plan.cycle(); ++i) {
       const bool exchanged = walk.iterate(cycle * plan.cycle() + i, begin, traced);
       begin = Clock::now();
@@ -300,6 +303,7 @@ std::map<int, std::int64_t> take_steps(Compute& compute, const Job& job, const O
       const std::vector<Span> spans = communicator.end_trace();
       exchanges.insert(exchanges.end(), spans.begin(), spans.end());
     }
+    if (phase == Phase::timed) sent.end(plan.cycle());
     std::vector<Span> spans;
     if (traced) spans = end_trace(trace, cycle_begin, begin, exchanges);
     const Seconds exposed = walk.take_exposed() / plan.cycle();
@@ -312,7 +316,7 @@ std::map<int, std::int64_t> take_steps(Compute& compute, const Job& job, const O
                .spans = spans});
     phase = walk.next();
   }
-  return communicator.unseen();
+  return {.unseen = communicator.unseen(), .sent = sent.per_iteration()};
 }
 
 }  // namespace
@@ -330,8 +334,7 @@ TrainingEnd train_together(Compute& compute, const TrainingRequest& request, End
   compute.lay_out(layout, memory);
   if (plan.outer) compute.begin_outer(*plan.outer);
   if (request.strategy.on_gpu) compute.warm_up();
-  TrainingEnd end;
-  end.unseen = take_steps(compute, {request, endpoint, plan, layout, memory}, on_step, begin_job);
+  TrainingEnd end = take_steps(compute, {request, endpoint, plan, layout, memory}, on_step, begin_job);
   if (takes_means_with_some(plan)) end.consensus_distance = take_common_mean(request, endpoint, memory);
   end.digest = compute.digest();
   return end;

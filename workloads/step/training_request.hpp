@@ -7,10 +7,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/span.hpp"
 #include "collectives/base/test_delay.hpp"
+#include "collectives/network/moved.hpp"
 #include "workloads/models/own_model.hpp"
 #include "workloads/step/strategy.hpp"
 
@@ -27,6 +29,7 @@ struct TrainingRequest {
   World world;          ///< workers (and servers) of the job
   /// Workers of each node, which have consecutive ranks; 0: all are on one.
   int workers_per_node = 0;
+  std::vector<int> node_of_rank = {};  ///< servers with them; empty: all are on one
   /// On GPUs, a node's worker r trains on its GPU r modulo their number, with data in the order that tensor cores want;
   /// the endpoint's collectives work there too. The endpoint stands for the executor, which is not looked at.
   TrainingStrategy strategy;
@@ -79,6 +82,9 @@ struct TrainingEnd {
   /// Where servers apply gradients as they come, on rank 0: how often they applied one, by the number of others
   /// that it was computed without. Of all pieces of the model alike.
   std::map<int, std::int64_t> unseen = {};
+  /// Bytes of a timed step, on the mean, that a worker sent, and got from dedicated servers, so that each is counted by
+  /// one worker. None where a library moved them.
+  std::optional<Moved> sent = {};
 };
 
 }  // namespace hbench
