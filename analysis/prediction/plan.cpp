@@ -46,6 +46,16 @@ std::string canonical_fusion(const std::string& text) {
   return parse_fusion(text == "threshold" ? "threshold:1GiB" : text).text();
 }
 
+/// Why an emulation cannot replay passes unit by unit as a simulation does.
+std::string refuse_emulated_units(const Case& asked, const MethodChoice& choice, const Catalog& catalog) {
+  if (!choice.goes_by_units()) return {};
+  const std::string method = choice.text();
+  if (asked.accumulate > 1) return fmt::format("each micro-batch of {} gathers anew, which is simulated only", method);
+  const NumberBytes bytes = number_bytes_of(asked, catalog);
+  if (bytes.gathered() == bytes.gradient) return {};
+  return fmt::format("{} gathers parameters in 16 bits where gradients are float32, which is simulated only", method);
+}
+
 /// Whether a precision is asked for by name.
 bool names_precision(const PredictionRequest& request) {
   return !request.precision.empty() && request.precision != kUsualPrecision;
@@ -191,6 +201,8 @@ void PlanBuilder::add(Case asked, const TrainingStrategy& strategy) {
     if (why.empty()) why = refuse_strategy(strategy, world);
     if (why.empty() && asked.evidence != Evidence::simulated)
       why = refuse_engine(strategy, asked.evidence == Evidence::emulated);
+    if (why.empty() && asked.evidence == Evidence::emulated)
+      why = refuse_emulated_units(asked, strategy.method, plan_.catalog);
     if (!why.empty()) {
       const std::string with = strategy.compressor.verbatim() ? "" : " with " + strategy.compressor.text();
       unsuited_[{strategy.algorithm.text() + with, std::move(why)}].insert(asked.gpus);

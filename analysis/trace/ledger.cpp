@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 
 namespace hbench {
 namespace {
@@ -47,6 +48,15 @@ class RankSpans {
       std::ranges::copy(of(kind), std::back_inserter(all));
     std::ranges::sort(all, {}, &Stretch::begin);
     return all;
+  }
+  /// Forward passes that begin the step or come after an update: a pass may be cut into units of the model.
+  int iterations() const {
+    const std::vector<Stretch> updates = of(SpanKind::optimizer);
+    std::set<std::ptrdiff_t> updates_before;
+    for (const Stretch& pass : of(SpanKind::forward))
+      updates_before.insert(
+          std::ranges::count_if(updates, [&](const Stretch& update) { return update.begin < pass.begin; }));
+    return static_cast<int>(updates_before.size());
   }
   double total(SpanKind kind) const {
     double sum = 0;
@@ -105,7 +115,7 @@ std::vector<RankLedger> step_ledgers(std::span<const Span> spans) {
     ledger.optimizer = Seconds(own.total(SpanKind::optimizer));
     for (const Stretch& wait : own.of(SpanKind::wait)) add_wait(ledger, own, wait, slowest_end(ranks, own, wait));
     ledger.unexplained = Seconds(std::max(0.0, step.end - step.begin - ledger.step().value));
-    const auto iterations = static_cast<double>(own.of(SpanKind::forward).size());
+    const int iterations = own.iterations();
     for (const LedgerPart& part : kLedgerParts)
       if (iterations > 1) ledger.*part.part = ledger.*part.part / iterations;
     ledgers.push_back({rank, ledger});

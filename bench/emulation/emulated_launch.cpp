@@ -15,6 +15,7 @@
 #include "bench/launch/start_ranks.hpp"
 #include "bench/sweep/launch_log.hpp"
 #include "bench/worker/protocol.hpp"
+#include "workloads/step/model_units.hpp"
 
 namespace hbench {
 namespace {
@@ -79,6 +80,7 @@ WorkOrder order_of(const EmulatedCase& emulated, const MeasureOptions& options) 
                 .dilation = dilation,
                 .straggler = emulated.straggler,
                 .overlap_slowdown = emulated.overlap_slowdown};
+  if (method_of(order.asked).goes_by_units()) own.replay.units = model_units(emulated.timeline);
   own.costs = emulated.cluster.costs;
   own.polling =
       emulated_polling(emulated.latency, dilation,

@@ -75,7 +75,7 @@ template <class Walk, Either<EmulationOrder> Order>
 void describe_fields(Walk& walk, Order& order) {
   auto& replay = order.replay;
   walk("timeline", replay.timeline)("dilation", replay.dilation)("straggler", replay.straggler);
-  walk("overlap_slowdown", replay.overlap_slowdown)("slower", replay.slower);
+  walk("overlap_slowdown", replay.overlap_slowdown)("slower", replay.slower)("units", replay.units);
   auto& costs = order.costs;
   walk("local", costs.local)("network", costs.network)("node_of_rank", costs.node_of_rank);
   walk("servers", costs.server_seconds_per_byte)("groups", costs.groups)("noticed_late", costs.noticed_late);

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "collectives/algorithms/algorithm.hpp"
+#include "collectives/schedule/rank_groups.hpp"
 
 namespace hbench {
 
@@ -22,12 +23,12 @@ class ScheduleCache {
       : most_(most_transfers) {}
 
   /// Lives until the cache forgets it; with `shards`, which are another for every bucket, until the next call with
-  /// shards. \pre as for `AlgorithmChoice::build`.
+  /// shards. In groups: one for each of them, side by side. \pre as for `AlgorithmChoice::build`.
   const Schedule& of(const AlgorithmChoice& algorithm, const World& world, int segments,
-                     std::span<const Shard> shards = {});
+                     std::span<const Shard> shards = {}, const RankGroups& groups = {});
 
  private:
-  using Key = std::tuple<const Algorithm*, std::string, World, int>;
+  using Key = std::tuple<const Algorithm*, std::string, World, int, RankGroups>;
   std::size_t most_;
   std::size_t kept_ = 0;  ///< transfers
   std::map<Key, Schedule> built_;

@@ -7,19 +7,24 @@
 
 namespace hbench {
 
-ElementRange own_part(Endpoint& endpoint, const AlgorithmChoice& algorithm, const World& world, Rank rank,
-                      std::span<const float> buffer) {
+ElementRange own_part(Endpoint& endpoint, const AlgorithmChoice& algorithm, const World& world,
+                      const RankGroups& groups, std::span<const float> buffer) {
   const auto elements = static_cast<std::int64_t>(buffer.size());
-  if (algorithm.algorithm->is_vendor()) return {rank * elements / world.workers, (rank + 1) * elements / world.workers};
-  const Schedule& schedule = schedule_of(endpoint, {.world = world}, algorithm, buffer.size_bytes());
-  const int chunks = schedule.chunks / world.workers;
-  return schedule.range(rank * chunks, chunks, elements);
+  const ExchangeRequest within{.world = world, .groups = groups};
+  const int parts = within.among().workers, own = groups.place(endpoint.transport().rank(), world.workers);
+  if (algorithm.algorithm->is_vendor()) return {own * elements / parts, (own + 1) * elements / parts};
+  const Schedule& schedule = schedule_of(endpoint, within, algorithm, buffer.size_bytes());
+  const int chunks = schedule.chunks / parts;
+  return schedule.range(own * chunks, chunks, elements);
 }
 
 std::unique_ptr<Operation> prepare_exchange(Endpoint& endpoint, const ExchangeRequest& asked) {
   const Operand& operand = asked.operand;
-  const std::string refusal = refuse_exchange(asked.algorithm, asked.compressor, operand.type, operand.op, asked.world);
+  const std::string refusal =
+      refuse_exchange(asked.algorithm, asked.compressor, operand.type, operand.op, asked.among());
   if (!refusal.empty()) throw Error(ExitCode::usage, refusal, "see hbench list algorithms and hbench list compressors");
+  if (asked.algorithm.algorithm->is_vendor() && !asked.groups.all())
+    throw Error(ExitCode::usage, "a library's collective is among all ranks, not within groups", "choose ring");
   if (asked.algorithm.algorithm->is_vendor()) return endpoint.vendor(asked.algorithm.algorithm->collective, operand);
 
   if (asked.compressor.verbatim())

@@ -20,10 +20,10 @@ std::string refuse_exchange(const AlgorithmChoice& algorithm, const CompressorCh
 /// Why `device` cannot do what the compressor needs, for a person; empty when it can.
 std::string refuse_device(Device& device, const CompressorChoice& compressor);
 
-/// Returns the elements of `buffer` that `rank` is left with by a reduce-scatter, or brings to an all-gather, of an
+/// Returns the elements of `buffer` that this rank is left with by a reduce-scatter, or brings to an all-gather, of an
 /// exchange with as many segments as the algorithm says. \pre a vendor's library gets equal parts.
-ElementRange own_part(Endpoint& endpoint, const AlgorithmChoice& algorithm, const World& world, Rank rank,
-                      std::span<const float> buffer);
+ElementRange own_part(Endpoint& endpoint, const AlgorithmChoice& algorithm, const World& world,
+                      const RankGroups& groups, std::span<const float> buffer);
 
 /// This rank's part of the collective; nothing moves before the first `progress`. All ranks prepare their exchanges in
 /// the same order. The operand's memory outlives the operation. Every worker ends with the same bits. Where the operand

@@ -17,8 +17,8 @@ namespace hbench {
 inline const Schedule& schedule_of(Endpoint& endpoint, const ExchangeRequest& request, const AlgorithmChoice& algorithm,
                                    std::size_t bytes, std::span<const Shard> shards = {}) {
   const int segments =
-      request.segments > 0 ? request.segments : algorithm.segments(request.world, static_cast<std::int64_t>(bytes));
-  return endpoint.schedules().of(algorithm, request.world, segments, shards);
+      request.segments > 0 ? request.segments : algorithm.segments(request.among(), static_cast<std::int64_t>(bytes));
+  return endpoint.schedules().of(algorithm, request.world, segments, shards, request.groups);
 }
 
 /// The all-gather of the same name as an all-reduce; none where there is none.

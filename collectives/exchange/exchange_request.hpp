@@ -12,6 +12,7 @@
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/compressors/low_rank.hpp"
 #include "collectives/device/device.hpp"
+#include "collectives/schedule/rank_groups.hpp"
 
 namespace hbench {
 
@@ -40,6 +41,7 @@ struct CodecTimes {
 /// One rank's part in a collective: among whom, in which way and on which memory.
 struct ExchangeRequest {
   World world;
+  RankGroups groups = {};     ///< of the world's workers: the collective is within each of them at once
   AlgorithmChoice algorithm;  ///< its collective is the one that is run
   CompressorChoice compressor;
   Operand operand;
@@ -50,6 +52,9 @@ struct ExchangeRequest {
   /// Where times are added up, which takes time itself; null: they are not measured. Work that a device does later is
   /// not included. Outlives the operation.
   CodecTimes* times = nullptr;
+
+  /// That of a group.
+  World among() const { return groups.all() ? world : World{.workers = groups.size_among(world.workers)}; }
 };
 
 }  // namespace hbench

@@ -250,6 +250,33 @@ TEST(Exchange, CountsWhatItSendsAndTimesItsCodecWhenAsked) {
   }
 }
 
+TEST(Exchange, InGroupsOfRanksAddsUpWithinEachOfThem) {
+  constexpr int kWorkers = 6;
+  for (const RankGroups& groups : {RankGroups{.size = 3}, RankGroups{.size = 0, .stride = 3}})
+    on_ranks(kWorkers, [&](Endpoint& endpoint) {
+      const Rank own = endpoint.transport().rank();
+      const ExchangeRequest request{.world = {.workers = kWorkers}, .groups = groups};
+      float sum = 0;
+      for (const std::vector<Rank>& group : groups.members(kWorkers))
+        if (std::ranges::find(group, own) != group.end())
+          for (const Rank rank : group) sum += static_cast<float>(1 << rank);
+      for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter}) {
+        std::vector<float> buffer(11, static_cast<float>(1 << own));
+        ExchangeRequest asked = request;
+        asked.algorithm = part_of(parse_algorithm("ring"), kind).value();
+        asked.compressor = parse_compressor("none");
+        asked.operand = Operand::of(buffer);
+        wait_for(*prepare_exchange(endpoint, asked), kTimeout, "a rank");
+        const ElementRange whole{0, 11};
+        const ElementRange part = kind == CollectiveKind::all_reduce
+                                      ? whole
+                                      : own_part(endpoint, asked.algorithm, asked.world, groups, buffer);
+        EXPECT_EQ(part.size() == 11, kind == CollectiveKind::all_reduce);
+        for (std::int64_t i = part.begin; i < part.end; ++i) EXPECT_EQ(buffer[static_cast<std::size_t>(i)], sum);
+      }
+    });
+}
+
 TEST(Exchange, SendsAsManyBytesAsTheRingTakes) {
   // 2 (P-1) chunks of 1000 / 4 elements, of two bytes each with fp16.
   for (const auto& [name, size] : {std::pair{"none", 4}, std::pair{"fp16", 2}}) {

@@ -119,7 +119,7 @@ TEST(Engine, BlamesWorkersWhoseGradientsAreMissingOnceItsOwnAreThere) {
   const auto endpoints = make_thread_endpoints(3);
   const StepPlan plan = request.strategy.method.plan(true);
   const auto coordinator = make_coordinator_side(request, endpoints[0]->control(), test_layout(), plan);
-  const auto worker = make_worker_side(request, endpoints[1]->control());
+  const auto worker = make_worker_side(request, endpoints[1]->control(), plan);
   const std::vector<int> some{3}, others{0, 1, 2, 4};
   for (Negotiator* side : {coordinator.get(), worker.get()}) {
     side->begin_step(Negotiator::Clock::now(), 0);

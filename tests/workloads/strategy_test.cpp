@@ -116,7 +116,8 @@ TEST(RefuseEngine, DoesNotShardTheStateOfALossScaleThatChanges) {
   strategy.precision = Precision::bf16;
   EXPECT_EQ(refuse_engine(strategy, false), "");
   strategy.method = parse_method("fsdp");
-  EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("it is simulated only"));
+  EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("it is emulated and simulated only"));
+  EXPECT_EQ(refuse_engine(strategy, true), "");
 }
 
 TEST(RefuseEngine, LetsRanksWalkForThemselvesWhereTheyNeedNotAgree) {

@@ -32,7 +32,7 @@ std::unique_ptr<Negotiator> make_side(const TrainingRequest& request, Transport&
                                       const GradientLayout& layout, const StepPlan& plan) {
   if (!in_lockstep(plan)) return make_free_side(request, transport, layout, plan);
   return transport.rank() == 0 ? make_coordinator_side(request, transport, layout, plan)
-                               : make_worker_side(request, transport);
+                               : make_worker_side(request, transport, plan);
 }
 
 /// What is not among all ranks; null where everything is.
@@ -54,6 +54,23 @@ double patience_of(Rank rank, const StepPlan& plan) {
   return rank == 0 || !in_lockstep(plan) ? 1 : kMorePatience;
 }
 
+/// Whether it is a gather for a pass of its unit, which waits for passes of others and not for its own tensors.
+bool is_before_a_pass(const Task& task) {
+  return task.unit != Task::kWhole && task.collective == CollectiveKind::all_gather;
+}
+
+std::vector<std::int64_t> bytes_of(const StepPlan& plan, const GradientLayout& layout) {
+  const std::vector<std::int64_t> tensors = layout.bytes();
+  std::vector<std::int64_t> bytes(plan.tasks.size(), layout.total() * static_cast<std::int64_t>(sizeof(float)));
+  for (std::size_t task = 0; task < bytes.size(); ++task) {
+    if (plan.tasks[task].unit == Task::kWhole) continue;
+    bytes[task] = 0;
+    for (const int tensor : plan.units[static_cast<std::size_t>(plan.tasks[task].unit)])
+      bytes[task] += tensors[static_cast<std::size_t>(tensor)];
+  }
+  return bytes;
+}
+
 }  // namespace
 
 Communicator::Communicator(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
@@ -65,7 +82,7 @@ Communicator::Communicator(const TrainingRequest& request, Endpoint& endpoint, c
       polls_(endpoint.doorbell() == nullptr),
       polling_(in_nanoseconds(request.polling)),
       plan_(plan),
-      bytes_(layout.total() * static_cast<std::int64_t>(sizeof(float))),
+      bytes_(bytes_of(plan, layout)),
       negotiator_(make_side(request, endpoint.control(), layout, plan)),
       trace_(endpoint.transport().rank(), Lane::communication, endpoint.device()),
       some_(make_some_exchange(request, endpoint, layout, plan, memory)),
@@ -87,7 +104,7 @@ void Communicator::run(Handover& handover) noexcept {
 void Communicator::begin_step(std::chrono::steady_clock::time_point at, int iteration) {
   iteration_ = iteration;
   departed_ = 0;
-  missing_.assign(plan_.tasks.size(), bytes_);
+  missing_ = bytes_;
   if (some_ != nullptr) some_->begin_step();
   negotiator_->begin_step(at, iteration);
   reducer_.begin_step();
@@ -177,7 +194,7 @@ Communicator::Arrivals Communicator::look(const Arrivals& before) {
   std::vector<int> tasks;
   for (const Reducer::Arrival& arrival : before) tasks.push_back(arrival.task);
   for (LeavingBucket& leaving : negotiator_->poll(tasks, reducer_.in_flight())) {
-    note_departure(leaving.bucket);
+    note_departure(leaving);
     reducer_.launch(std::move(leaving));
   }
   if (some_ != nullptr) some_->progress();
@@ -203,11 +220,11 @@ void Communicator::note_ready(std::span<const int> tensors) {
 }
 
 /// Since this rank's last gradient of the bucket: what the others, the policy and the messages took.
-void Communicator::note_departure(const Bucket& bucket) {
+void Communicator::note_departure(const LeavingBucket& leaving) {
   const int number = departed_++;
-  if (!trace_.active()) return;
+  if (!trace_.active() || is_before_a_pass(plan_.task(leaving.task))) return;
   StepTrace::Clock::time_point ready;
-  for (const int tensor : bucket.tensors) ready = std::max(ready, ready_[static_cast<std::size_t>(tensor)]);
+  for (const int tensor : leaving.bucket.tensors) ready = std::max(ready, ready_[static_cast<std::size_t>(tensor)]);
   trace_.add(SpanKind::negotiation, ready, StepTrace::Clock::now(), number);
 }
 

@@ -69,7 +69,7 @@ class Communicator {
   Arrivals look(const Arrivals& before);
   void end_collectives(const Arrivals& arrivals, Handover& handover);
   void note_ready(std::span<const int> tensors);
-  void note_departure(const Bucket& bucket);
+  void note_departure(const LeavingBucket& leaving);
   std::chrono::nanoseconds longest_wait(bool announcements_pending, PollingInterval& polling) const;
   void check_late();
   /// Whether other ranks may ask something of this one at any time.
@@ -85,7 +85,7 @@ class Communicator {
   bool polls_;                        ///< the endpoint does not ring
   std::chrono::nanoseconds polling_;  ///< `TrainingRequest::polling`
   const StepPlan& plan_;
-  std::int64_t bytes_;  ///< of the model
+  std::vector<std::int64_t> bytes_;  ///< by task: of all its tensors
   std::unique_ptr<Negotiator> negotiator_;
   StepTrace trace_;
   std::unique_ptr<SomeExchange> some_;  ///< null where all exchanges are among all

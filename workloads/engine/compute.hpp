@@ -5,12 +5,25 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "collectives/device/device.hpp"
 #include "workloads/engine/layout.hpp"
 #include "workloads/optimizers/outer_step.hpp"
 
 namespace hbench {
+
+/// Passes of one unit of the model (`StepPlan::units`) at a time, of a worker that can be stopped between them. Forward
+/// from the first unit, then backward from the last one.
+class UnitPasses {
+ public:
+  virtual ~UnitPasses() = default;
+  virtual const std::vector<std::vector<int>>& units() const = 0;
+  virtual void forward(int batch, int unit) = 0;
+  virtual void backward(int unit) = 0;
+  /// The next pass waited for others so long.
+  virtual void held_up(Seconds by) = 0;
+};
 
 /// One worker's. A model that LibTorch trains (`replica.hpp`), or the replay of a recorded timeline (`replay.hpp`).
 /// Used by one thread at a time, step after step: `forward`, `backward`, `apply` or `apply_parts`, `take_deltas` and
@@ -35,6 +48,8 @@ class Compute {
   /// Computes the gradients of the loss times `scale`; `ready(tensor)` is called, by one thread at a time, once all
   /// work of that gradient is enqueued. An empty function leaves the backward pass alone.
   virtual void backward(const std::function<void(int)>& ready, double scale) = 0;
+  /// In the place of `forward` and `backward`; null where a pass is never stopped.
+  virtual UnitPasses* by_units() { return nullptr; }
   /// From now on passes leave momenta in the place of gradients, which are sums and are divided by `divisor`; 0: they
   /// leave gradients. \pre a step of an optimizer that has a `MomentumStep` was done
   virtual void leave_momenta(double divisor) = 0;

@@ -17,18 +17,19 @@ std::vector<int> announced_tasks(const StepPlan& plan, int iteration) {
   return tasks;
 }
 
-Coordinator::Votes::Votes(int done, int workers, int tensors)
+Coordinator::Votes::Votes(int done, int workers, int all, int of)
     : task(done),
-      count(static_cast<std::size_t>(tensors)),
-      seen(static_cast<std::size_t>(workers), std::vector<bool>(static_cast<std::size_t>(tensors))),
-      missing(static_cast<std::size_t>(workers), tensors) {}
+      tensors(of),
+      count(static_cast<std::size_t>(all)),
+      seen(static_cast<std::size_t>(workers), std::vector<bool>(static_cast<std::size_t>(all))),
+      missing(static_cast<std::size_t>(workers), of) {}
 
 Coordinator::Coordinator(StepProgress progress, int workers) : progress_(std::move(progress)), workers_(workers) {}
 
 std::vector<LeavingBucket> Coordinator::begin_step(int iteration) {
   votes_.clear();
   for (const int task : announced_tasks(progress_.plan(), iteration))
-    votes_.emplace_back(task, workers_, progress_.tensors());
+    votes_.emplace_back(task, workers_, progress_.tensors(), progress_.plan().tensors(task, progress_.tensors()));
   std::vector<LeavingBucket> buckets;
   release(progress_.begin(iteration), buckets);
   return buckets;
@@ -50,7 +51,7 @@ std::vector<LeavingBucket> Coordinator::announced(int worker, int task, std::spa
     if (++votes.count[index] < workers_) continue;
     ++votes.ready;
     release(progress_.tensor_done(task, tensor, at), buckets);
-    if (votes.ready == progress_.tensors()) end_compute(task, at, buckets);
+    if (votes.complete()) end_compute(task, at, buckets);
   }
   return buckets;
 }
@@ -83,7 +84,7 @@ bool Coordinator::stuck(int buckets_in_flight) const {
 
 bool Coordinator::waits_for_others(int worker) const {
   const Votes* const votes = open();
-  return votes != nullptr && progress_.tensors() - missing(worker) > votes->ready;
+  return votes != nullptr && votes->tensors - missing(worker) > votes->ready;
 }
 
 int Coordinator::missing(int worker) const {
@@ -99,8 +100,7 @@ int Coordinator::to_come(int worker) const {
 
 /// The first task that not all workers have announced; null where there is none.
 const Coordinator::Votes* Coordinator::open() const {
-  const auto found =
-      std::ranges::find_if(votes_, [&](const Votes& votes) { return votes.ready < progress_.tensors(); });
+  const auto found = std::ranges::find_if_not(votes_, &Votes::complete);
   return found == votes_.end() ? nullptr : &*found;
 }
 

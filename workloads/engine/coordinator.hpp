@@ -21,7 +21,7 @@ struct LeavingBucket {
 };
 
 /// Returns the tasks that compute, and that a collective of this iteration comes after: workers announce them, tensor
-/// by tensor.
+/// by tensor, of a unit alone where they are of one.
 std::vector<int> announced_tasks(const StepPlan& plan, int iteration);
 
 /// One per job; not thread-safe. Times are seconds since rank 0's iteration began and never decrease. Every member
@@ -56,9 +56,12 @@ class Coordinator {
  private:
   /// What workers have announced of one task.
   struct Votes {
-    Votes(int done, int workers, int tensors);
+    /// \param all tensors of the model \param of those that the task is of
+    Votes(int done, int workers, int all, int of);
+    bool complete() const { return ready == tensors; }
 
     int task;
+    int tensors;
     std::vector<int> count;               ///< by tensor
     std::vector<std::vector<bool>> seen;  ///< by worker and tensor
     std::vector<int> missing;             ///< by worker

@@ -60,7 +60,8 @@ class Negotiator {
 /// Rank 0's side, and that of every other rank. Both keep references to what they are given.
 std::unique_ptr<Negotiator> make_coordinator_side(const TrainingRequest& request, Transport& transport,
                                                   const GradientLayout& layout, const StepPlan& plan);
-std::unique_ptr<Negotiator> make_worker_side(const TrainingRequest& request, Transport& transport);
+std::unique_ptr<Negotiator> make_worker_side(const TrainingRequest& request, Transport& transport,
+                                             const StepPlan& plan);
 /// That of any worker where ranks do not meet in collectives; it keeps references, too. \pre not `in_lockstep(plan)`
 std::unique_ptr<Negotiator> make_free_side(const TrainingRequest& request, Transport& transport,
                                            const GradientLayout& layout, const StepPlan& plan);

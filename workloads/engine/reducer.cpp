@@ -21,6 +21,7 @@ Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const Gradi
       memory_(memory),
       offsets_(layout.offsets()),
       own_parts_(plan.tasks.size()),
+      shards_among_(scatter_groups(plan)),
       memories_(request.strategy.compressor, layout, request.seed, endpoint.device()),
       trace_(trace),
       some_(some) {
@@ -57,7 +58,7 @@ std::vector<Reducer::Arrival> Reducer::progress() {
       continue;
     }
     unpack(*it);
-    if (task(*it).collective == CollectiveKind::reduce_scatter) note_own_part(*it);
+    if (leaves_own_parts(task(*it))) note_own_part(*it);
     arrivals.push_back({it->task, it->bytes});
     it = running_.erase(it);
     if (running_.empty() && !waiting_.empty()) {
@@ -115,9 +116,11 @@ AlgorithmChoice Reducer::algorithm_of(const Running& running) const {
 std::unique_ptr<Operation> Reducer::operation(const Running& running) {
   const std::vector<Shard> shards = shards_.empty() ? std::vector<Shard>() : shards_of(running.bucket, shards_);
   const bool coded = task(running).coded();
-  Operand operand = Operand::of(running.buffer);
+  const bool of_own_part = task(running).own_part && task(running).collective == CollectiveKind::all_reduce;
+  Operand operand = Operand::of(of_own_part ? own_part_of(running) : running.buffer);
   if (!task(running).adds_up() && reduces(task(running).collective)) operand.op = ReduceOp::average;
   return prepare_exchange(endpoint_, {.world = request_.world,
+                                      .groups = task(running).groups,
                                       .algorithm = algorithm_of(running),
                                       .compressor = coded ? request_.strategy.compressor : verbatim_,
                                       .operand = operand,
@@ -171,10 +174,19 @@ void Reducer::unpack(Running& running) {
   spare_.push_back(std::move(running.staging));
 }
 
+std::span<float> Reducer::own_part_of(const Running& running) const {
+  const AlgorithmChoice& all_reduce =
+      request_.strategy.algorithm.at(static_cast<std::int64_t>(running.tensors.size_bytes()));
+  const ElementRange part = own_part(endpoint_, part_of(all_reduce, CollectiveKind::reduce_scatter).value(),
+                                     request_.world, shards_among_, running.buffer);
+  return running.buffer.subspan(static_cast<std::size_t>(part.begin), static_cast<std::size_t>(part.size()));
+}
+
 /// Cuts this rank's part of the buffer at the ends of tensors, each of which lies where it does.
 void Reducer::note_own_part(const Running& running) {
-  const auto rank = endpoint_.transport().rank();
-  const ElementRange part = own_part(endpoint_, algorithm_of(running), request_.world, rank, running.buffer);
+  const std::span<float> own = own_part_of(running);
+  const std::int64_t first = own.data() - running.buffer.data();
+  const ElementRange part{first, first + static_cast<std::int64_t>(own.size())};
   const float* const base = memory_.of(task(running).carried).data();
   std::int64_t at = 0;  // in the buffer
   for (const int index : running.bucket.tensors) {

@@ -17,6 +17,7 @@
 #include "workloads/engine/worker.hpp"
 #include "workloads/methods/partner.hpp"
 #include "workloads/simulation/step_simulator.hpp"
+#include "workloads/step/model_units.hpp"
 
 namespace hbench {
 namespace {
@@ -128,23 +129,50 @@ void Replay::forward(int step) {
     const ProcessorTime counted(processor_time_);
     compare_some(parameters(), {0, offsets_.back()});
   }
+  begin_step(step);
+  compute_until(request_.timeline.forward);
+}
+
+void Replay::forward(int step, int unit) {
+  if (unit == 0) begin_step(step);
+  for (const int tensor : plan_.units[static_cast<std::size_t>(unit)]) {
+    const ProcessorTime counted(processor_time_);
+    const auto index = static_cast<std::size_t>(tensor);
+    if (step > 0) compare_some(gathered(), {offsets_[index], offsets_[index + 1]});
+  }
+  const StepTimeline& timeline = request_.timeline;
+  forward_ = forward_ + timeline.forward *
+                            (backward_of(plan_.units, static_cast<std::size_t>(unit), timeline) / timeline.backward);
+  compute_until(std::min(forward_, timeline.forward));
+}
+
+void Replay::begin_step(int step) {
   step_ = step;
   const auto worker = static_cast<std::size_t>(rank_);
   pace_ = (1 + request_.straggler * replayed_deviation(rank_, workers_, step)) *
           (worker < request_.slower.size() ? request_.slower[worker] : 1);
-  done_ = Seconds(0);
+  done_ = forward_ = Seconds(0);
   at_ = Clock::now();
-  compute_until(request_.timeline.forward);
 }
 
 void Replay::backward(const std::function<void(int)>& ready, double) {
   const StepTimeline& timeline = request_.timeline;
   for (std::size_t tensor = 0; tensor < timeline.gradients.size(); ++tensor) {
-    fill(memory_.gradients, {offsets_[tensor], offsets_[tensor + 1]}, scale_ * static_cast<float>(rank_ + 1));
-    compute_until(timeline.forward + timeline.gradients[tensor].ready);
+    make_gradient(static_cast<int>(tensor));
     if (ready) ready(static_cast<int>(tensor));
   }
   compute_until(timeline.passes());
+}
+
+void Replay::backward(int unit) {
+  for (const int tensor : plan_.units[static_cast<std::size_t>(unit)]) make_gradient(tensor);
+  if (unit == 0) compute_until(request_.timeline.passes());
+}
+
+void Replay::make_gradient(int tensor) {
+  const auto index = static_cast<std::size_t>(tensor);
+  fill(memory_.gradients, {offsets_[index], offsets_[index + 1]}, scale_ * static_cast<float>(rank_ + 1));
+  compute_until(request_.timeline.forward + request_.timeline.gradients[index].ready);
 }
 
 void Replay::compute_until(Seconds work) {
@@ -178,6 +206,10 @@ void Replay::fill(std::span<float> buffer, ElementRange range, float times) {
 Replay::Expected Replay::sums() const {
   const float times = static_cast<float>(workers_) * static_cast<float>(workers_ + 1) / 2;
   return {.buffer = memory_.gradients, .times = times, .what = "sum", .step = step_};
+}
+
+Replay::Expected Replay::gathered() const {
+  return {.buffer = memory_.parameters, .what = "gathered parameter", .step = step_ - 1};
 }
 
 float Replay::mean_times() const { return static_cast<float>(workers_ + 1) / 2; }
@@ -263,6 +295,7 @@ void Replay::apply_momenta(double rate, double divisor) { apply(rate, divisor); 
 void Replay::apply_parts(double, double, std::span<const ElementRange> parts) {
   at_ = Clock::now();
   pace_ = 1;
+  own_.assign(parts.begin(), parts.end());
   for (const ElementRange& part : parts) {
     {
       const ProcessorTime counted(processor_time_);
@@ -281,6 +314,11 @@ void Replay::apply_deltas() {
 }
 
 std::uint64_t Replay::digest() const {
+  if (sharded(plan_).parameters) {  // no two ranks have the same ones
+    if (exact_)
+      for (const ElementRange& part : own_) compare(sums(), part);
+    return 0;
+  }
   const Expected last = plan_.outer ? deltas() : memory_.parameters.empty() ? sums() : parameters();
   // Where nobody waits for others, what is there depends on how far each worker has come.
   const bool together = !exchanges_among(plan_, Among::servers) && !exchanges_among(plan_, Among::partner);
@@ -303,7 +341,7 @@ ReplayEnd replay(const TrainingRequest& request, const ReplayRequest& replayed, 
     return {};
   }
   Replay compute(replayed, rank, request.world.workers, request.strategy.compressor.verbatim(),
-                 request.strategy.method.plan(request.strategy.overlap));
+                 request.strategy.method.plan(request.strategy.overlap, replayed.units));
   TrainingEnd end = train_together(compute, whole, endpoint, on_step, [&](const Handover& handover) {
     compute.watch([&handover] { return handover.communicating(); });
   });

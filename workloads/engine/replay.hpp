@@ -16,7 +16,7 @@ namespace hbench {
 /// One worker's replay. Waits by sleeping, with a spin at the end. Gradients, and parameters where they travel, are
 /// integers that depend on the worker, the step and the position, whose sums and means over all workers are exact in
 /// float32. Some of every step's are compared, others in each, and all of the last step's.
-class Replay final : public Compute {
+class Replay final : public Compute, private UnitPasses {
  public:
   /// Whether this rank has a collective in flight: asked now and then while it computes, by the compute thread.
   using Communicating = std::function<bool()>;
@@ -35,6 +35,8 @@ class Replay final : public Compute {
   void add_gradients(bool) override {}  // the timeline of a step has its micro-batches
   void forward(int step) override;
   void backward(const std::function<void(int)>& ready, double scale) override;
+  /// Where the plan has units.
+  UnitPasses* by_units() override { return plan_.units.empty() ? nullptr : this; }
   void leave_momenta(double) override {}
   bool gradients_are_finite() const override { return true; }
   /// Takes the timeline's update, at the recorded pace on all ranks. \throws Error as `compare`.
@@ -57,6 +59,16 @@ class Replay final : public Compute {
  private:
   using Clock = std::chrono::steady_clock;
 
+  const std::vector<std::vector<int>>& units() const override { return plan_.units; }
+  void forward(int step, int unit) override;
+  void backward(int unit) override;
+  void held_up(Seconds by) override {
+    at_ += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(by.value));
+  }
+
+  void begin_step(int step);
+  /// Leaves a gradient when its time has come.
+  void make_gradient(int tensor);
   /// Returns once `work` of this step's compute is done, in recorded time without the wait for gradients.
   void compute_until(Seconds work);
   /// Leaves `times` the pattern of this step in a range of the buffer.
@@ -73,6 +85,8 @@ class Replay final : public Compute {
   Expected deltas() const;
   /// The means with neighbours that this step's update began with.
   Expected means() const;
+  /// Of ranks that keep their own parts alone, gathered before a pass: those of the step before.
+  Expected gathered() const;
   float mean_times() const;  ///< of a mean over all workers
   /// What a rank leaves in the place of parameters, by its pattern: means of few ranks are exact, too.
   float parameter_times(Rank rank) const;
@@ -92,8 +106,10 @@ class Replay final : public Compute {
   Communicating communicating_;
   std::vector<std::int64_t> offsets_;
   ModelMemory memory_;
+  std::vector<ElementRange> own_;  ///< the parts that the last update was of
   int step_ = 0;
   double pace_ = 1;       ///< of this rank in this step: how much longer than recorded it computes
+  Seconds forward_;       ///< of the step's units so far
   Seconds done_;          ///< of the step's compute, in recorded time
   Clock::time_point at_;  ///< when that was done
   Seconds processor_time_;

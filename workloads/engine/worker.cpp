@@ -115,6 +115,7 @@ class PlanWalk {
     step_ = step;
     const bool exchanges = exchanges_in(plan_, step_);
     end_.reset();
+    own_.clear();
     if (exchanges) handover_.begin_step({begin, step_, traced});
     announced_ = announced_tasks(plan_, step_);
     for (int task = 0; task < plan_.size(); ++task)
@@ -134,7 +135,9 @@ class PlanWalk {
     for (const After& after : plan_.task(task).after) wait_for(after.task);
     switch (plan_.task(task).kind) {
       case TaskKind::forward:
-        forward(compute_, request_, step_, scale_.value());
+        plan_.task(task).unit == Task::kWhole ? forward(compute_, request_, step_, scale_.value())
+                                              : compute_.by_units()->forward(step_, plan_.task(task).unit);
+        announce_all(task);
         return trace_.lap(SpanKind::forward);
       case TaskKind::backward:
         backward(task);
@@ -155,7 +158,13 @@ class PlanWalk {
   }
 
   void backward(int task) {
-    delay_backward(request_, endpoint_.transport().rank(), compute_.device());
+    const int unit = plan_.task(task).unit;
+    if (unit == Task::kWhole || unit + 1 == std::ssize(plan_.units))
+      delay_backward(request_, endpoint_.transport().rank(), compute_.device());
+    if (unit != Task::kWhole) {
+      compute_.by_units()->backward(unit);
+      return announce_all(task);
+    }
     const auto announce = [&](int tensor) { handover_.announce(task, tensor, compute_.device().record_event()); };
     const bool one_by_one = is_announced(task) && feeds_by_tensor(plan_, task);
     const bool momenta = carries_momenta(plan_, step_);
@@ -183,15 +192,20 @@ class PlanWalk {
   void announce_all(int task) {
     if (!is_announced(task)) return;
     const Event done = compute_.device().record_event();
-    for (int tensor = 0; tensor < tensors_; ++tensor) handover_.announce(task, tensor, done);
+    const auto announce = [&](int tensor) { handover_.announce(task, tensor, done); };
+    const int unit = plan_.task(task).unit;
+    if (unit == Task::kWhole)
+      for (int tensor = 0; tensor < tensors_; ++tensor) announce(tensor);
+    else
+      std::ranges::for_each(plan_.units[static_cast<std::size_t>(unit)], announce);
   }
 
   void wait_for(int task) {
     if (plan_.task(task).computes() || !plan_.task(task).is_in(step_) || end_) return;
     if (ends_step(plan_, task, step_)) return wait_for_step_end();
     wait([&] {
-      CollectiveEnd end = handover_.wait_for(task);
-      own_ = std::move(end.own);
+      const CollectiveEnd end = handover_.wait_for(task);
+      own_.insert(own_.end(), end.own.begin(), end.own.end());
       return end.arrived;
     });
   }
@@ -209,7 +223,9 @@ class PlanWalk {
     synchronize(compute_.device());
     const auto computed = Clock::now();
     synchronize(endpoint_.device(), for_end());
-    exposed_ += between(computed, Clock::now());
+    const Seconds waited = between(computed, Clock::now());
+    exposed_ += waited;
+    if (compute_.by_units() != nullptr) compute_.by_units()->held_up(waited);
     trace_.lap(SpanKind::wait);
   }
 
@@ -323,7 +339,9 @@ TrainingEnd take_steps(Compute& compute, const Job& job, const OnStep& on_step,
 
 TrainingEnd train_together(Compute& compute, const TrainingRequest& request, Endpoint& endpoint, const OnStep& on_step,
                            const std::function<void(const Handover&)>& begin_job) {
-  const StepPlan plan = request.strategy.method.plan(request.strategy.overlap);
+  UnitPasses* const by_units = compute.by_units();
+  const StepPlan plan = request.strategy.method.plan(
+      request.strategy.overlap, by_units != nullptr ? by_units->units() : std::vector<std::vector<int>>());
   if (reduces_nothing(request, plan)) {
     train_alone(compute, request, on_step);
     return {.digest = compute.digest()};

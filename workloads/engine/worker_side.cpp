@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "collectives/base/units_text.hpp"
 #include "workloads/engine/mail.hpp"
 #include "workloads/engine/negotiator.hpp"
@@ -11,8 +13,12 @@ namespace {
 /// That of every rank but 0. Dedicated servers announce nothing.
 class WorkerSide final : public Negotiator {
  public:
-  WorkerSide(const TrainingRequest& request, Transport& transport)
-      : request_(request), outbox_(transport), orders_(transport, 0, kOrderTag) {}
+  WorkerSide(const TrainingRequest& request, Transport& transport, const StepPlan& plan)
+      : request_(request),
+        opens_(
+            std::ranges::any_of(plan.tasks, [](const Task& task) { return !task.computes() && task.after.empty(); })),
+        outbox_(transport),
+        orders_(transport, 0, kOrderTag) {}
 
   void begin_step(Clock::time_point at, int) override {
     last_order_ = at;
@@ -43,7 +49,7 @@ class WorkerSide final : public Negotiator {
     return launch;
   }
 
-  bool expects_messages() const override { return announced_ && !ended_; }
+  bool expects_messages() const override { return (announced_ || opens_) && !ended_; }
   bool all_launched() const override { return ended_; }
   Phase next() const override { return next_; }
   void finish() override { flush(outbox_, request_.timeout, "ending the job"); }
@@ -75,6 +81,7 @@ class WorkerSide final : public Negotiator {
   }
 
   const TrainingRequest& request_;
+  bool opens_;  ///< an iteration begins with a collective
   Outbox outbox_;
   Inbox<Order> orders_;
   Bucket partial_;  ///< of a bucket whose list goes on
@@ -87,8 +94,9 @@ class WorkerSide final : public Negotiator {
 
 }  // namespace
 
-std::unique_ptr<Negotiator> make_worker_side(const TrainingRequest& request, Transport& transport) {
-  return std::make_unique<WorkerSide>(request, transport);
+std::unique_ptr<Negotiator> make_worker_side(const TrainingRequest& request, Transport& transport,
+                                             const StepPlan& plan) {
+  return std::make_unique<WorkerSide>(request, transport, plan);
 }
 
 Error late_ranks(int step, Seconds timeout, std::string_view what) {

@@ -85,9 +85,19 @@ bool feeds_by_tensor(const StepPlan& plan, int task) {
   });
 }
 
+bool leaves_own_parts(const Task& collective) {
+  return collective.own_part || collective.collective == CollectiveKind::reduce_scatter;
+}
+
+RankGroups scatter_groups(const StepPlan& plan) {
+  for (const Task& task : plan.tasks)
+    if (!task.computes() && task.collective == CollectiveKind::reduce_scatter) return task.groups;
+  return {};
+}
+
 bool ends_step(const StepPlan& plan, int task, int iteration) {
-  return std::none_of(plan.tasks.begin() + task + 1, plan.tasks.end(),
-                      [&](const Task& later) { return !later.computes() && later.is_in(iteration); });
+  const auto exchanges = [&](const Task& later) { return !later.computes() && later.is_in(iteration); };
+  return !leaves_own_parts(plan.task(task)) && std::none_of(plan.tasks.begin() + task + 1, plan.tasks.end(), exchanges);
 }
 
 Sharded sharded(const StepPlan& plan) {

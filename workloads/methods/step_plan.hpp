@@ -114,6 +114,11 @@ struct StepPlan {
 
   const Task& task(int index) const { return tasks[static_cast<std::size_t>(index)]; }
   int size() const { return static_cast<int>(tasks.size()); }
+  /// The number of tensors that a task is of; \param all of the model
+  int tensors(int index, int all) const {
+    const int unit = task(index).unit;
+    return unit == Task::kWhole ? all : static_cast<int>(units[static_cast<std::size_t>(unit)].size());
+  }
   /// The number of iterations after which the plan starts again: the least common multiple of all `every`.
   int cycle() const;
   /// The first iteration of the first cycle that is like all after it: 0 where no task is for a time alone.
@@ -128,6 +133,9 @@ bool in_lockstep(const StepPlan& plan);
 
 /// Whether a rank exchanges anything with these.
 bool exchanges_among(const StepPlan& plan, Among among);
+
+/// Returns the groups of ranks within which gradients are scattered.
+RankGroups scatter_groups(const StepPlan& plan);
 
 /// Returns the reduce-scatter before an all-gather, whose parts it brings together; -1 where there is none.
 int scatter_of(const StepPlan& plan, int all_gather);
@@ -154,7 +162,11 @@ double exchanging_share(const StepPlan& plan);
 /// Whether tensors leave one by one as `task` makes them.
 bool feeds_by_tensor(const StepPlan& plan, int task);
 
-/// Whether nothing is exchanged after the collective `task` in an iteration.
+/// Whether a collective leaves parts of the sums that are this rank's to apply.
+bool leaves_own_parts(const Task& collective);
+
+/// Whether the end of the collective `task` is that of an iteration: nothing is exchanged after it, and it leaves no
+/// own parts to be known by.
 bool ends_step(const StepPlan& plan, int task, int iteration);
 
 /// What each rank keeps of its own part of the model alone, one of as many as a group has ranks.

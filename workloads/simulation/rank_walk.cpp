@@ -137,11 +137,13 @@ StepTimes RankWalk::finish() {
   }
   now_ += host_.per_step();
   rank_ ? spans_.add_rank(compute_, *rank_, now_, tail_.value) : spans_.add_compute(compute_, now_, tail_.value);
+  // What is left of a difference may be below 0 by rounding.
+  const auto rest = [](double seconds) { return Seconds(std::max(seconds, 0.0)); };
   return {.step = Seconds(now_) + tail_,
           .compute = timeline_.passes(),
-          .straggler = Seconds(compute_.passes()) - timeline_.passes(),
-          .slowdown = Seconds(compute_.slowed()),
-          .exposed = Seconds(compute_.waited() + (now_ - compute_.ended_at())),
+          .straggler = rest(compute_.passes() - timeline_.passes().value),
+          .slowdown = rest(compute_.slowed()),
+          .exposed = rest(compute_.waited() + (now_ - compute_.ended_at())),
           .update = compute_.updates() + tail_,
           .alone = timeline_.step(),
           .communication = Seconds(periods_.total()),

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "collectives/fusion/shards.hpp"
+#include "workloads/step/model_units.hpp"
 
 namespace hbench {
 namespace {
@@ -28,26 +29,13 @@ bool nothing_waits_for(const StepPlan& plan, int task) {
   });
 }
 
-/// How long the backward pass of a unit takes, or of the whole: until the last of its gradients, since the last of the
-/// units after it. The first unit of the model has the end of the pass.
-Seconds backward_of(const StepPlan& plan, int unit, const StepTimeline& timeline) {
-  if (unit == Task::kWhole) return timeline.backward;
-  const auto last_of = [&](std::size_t index) {
-    Seconds last;
-    for (const int tensor : plan.units[index])
-      last = std::max(last, timeline.gradients[static_cast<std::size_t>(tensor)].ready);
-    return last;
-  };
-  const auto index = static_cast<std::size_t>(unit);
-  const Seconds end = unit == 0 ? timeline.backward : last_of(index);
-  return index + 1 == plan.units.size() ? end : std::max(Seconds(0), end - last_of(index + 1));
-}
-
 /// \param parts into which an update of one's own part is cut
 void add_task(ComputeStretch& stretch, const StepPlan& plan, int index, const StepTimeline& timeline, int parts) {
   const Task& task = plan.task(index);
   stretch.tasks.push_back(index);
-  const Seconds backward = backward_of(plan, task.unit, timeline);
+  const Seconds backward = task.unit == Task::kWhole
+                               ? timeline.backward
+                               : backward_of(plan.units, static_cast<std::size_t>(task.unit), timeline);
   switch (task.kind) {
     case TaskKind::forward:
       stretch.passes = stretch.passes + (task.unit == Task::kWhole ? timeline.forward

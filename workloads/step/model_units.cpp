@@ -66,4 +66,15 @@ std::vector<std::vector<int>> model_units(const StepTimeline& timeline) {
   return units;
 }
 
+Seconds backward_of(const Units& units, std::size_t unit, const StepTimeline& timeline) {
+  const auto last_of = [&](std::size_t index) {
+    Seconds last;
+    for (const int tensor : units[index])
+      last = std::max(last, timeline.gradients[static_cast<std::size_t>(tensor)].ready);
+    return last;
+  };
+  const Seconds end = unit == 0 ? timeline.backward : last_of(unit);
+  return unit + 1 == units.size() ? end : std::max(Seconds(0), end - last_of(unit + 1));
+}
+
 }  // namespace hbench

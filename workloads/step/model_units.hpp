@@ -15,6 +15,10 @@ namespace hbench {
 /// than a tenth of the middle one joins its neighbour: nobody gathers a norm alone.
 std::vector<std::vector<int>> model_units(const StepTimeline& timeline);
 
+/// How long the backward pass of a unit takes: until the last of its gradients, since the last of the units after it.
+/// The first unit of the model has the end of the pass. Its forward pass takes the same share of the whole.
+Seconds backward_of(const std::vector<std::vector<int>>& units, std::size_t unit, const StepTimeline& timeline);
+
 /// Returns the elements of a unit.
 std::int64_t elements_of(const std::vector<int>& unit, const StepTimeline& timeline);
 

@@ -19,7 +19,9 @@ struct ReplayRequest {
   double straggler = 0;
   double overlap_slowdown = 0;  ///< compute takes 1 + this while a collective is in flight
   /// By worker, the factor by which it is slower than the timeline, for faults that are planted; empty: none is.
-  std::vector<double> slower;
+  std::vector<double> slower = {};
+  /// As `model_units`, where the method goes by units. Whoever replays may know no names of tensors.
+  std::vector<std::vector<int>> units = {};
 };
 
 /// By how many standard deviations a worker is off in a step. Pure; see `ReplayRequest::straggler`.

@@ -213,10 +213,10 @@ std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
     if (std::string why = refuse_free_engine(strategy); !why.empty()) return why;
   if (strategy.on_gpu && strategy.compressor.both_sides)
     return fmt::format("{} is measured on processors, and on GPUs simulated only", strategy.compressor.text());
-  if (strategy.method.goes_by_units())
+  if (strategy.method.goes_by_units() && !replays)
     return fmt::format(
         "{} gathers parameters before each block of layers, where LibTorch's modules have no hooks: it "
-        "is simulated only",
+        "is emulated and simulated only",
         strategy.method.text());
   const bool shards = sharded(strategy.method.plan(strategy.overlap)).optimizer;
   if (!replays && strategy.precision == Precision::fp16 && shards)
