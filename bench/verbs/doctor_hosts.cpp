@@ -22,7 +22,7 @@ namespace {
 int pairs_measured(int hosts) {
   int pairs = 0;
   for (int round = 0; round < pair_rounds(hosts); ++round)
-    for (int host = 0; host < hosts; ++host) pairs += partner_of(host, round, hosts).value_or(-1) > host ? 1 : 0;
+    for (int host = 0; host < hosts; ++host) pairs += paired_host(host, round, hosts).value_or(-1) > host ? 1 : 0;
   return pairs;
 }
 

@@ -21,7 +21,7 @@ int pair_rounds(int hosts) {
   return std::min(all, 2 * static_cast<int>(std::bit_width(static_cast<unsigned>(hosts - 1))));
 }
 
-std::optional<int> partner_of(int host, int round, int hosts) {
+std::optional<int> paired_host(int host, int round, int hosts) {
   // All but the last sit on a circle of odd length: those meet whose numbers add up to the round. Who would meet itself
   // meets the last.
   const int circle = even(hosts) - 1;

@@ -13,6 +13,6 @@ int pair_rounds(int hosts);
 
 /// Whom `host` meets in `round`; nobody where it has a break, which an odd number of hosts takes turns at. \pre
 /// 0 <= host < hosts, 0 <= round < pair_rounds(hosts)
-std::optional<int> partner_of(int host, int round, int hosts);
+std::optional<int> paired_host(int host, int round, int hosts);
 
 }  // namespace hbench

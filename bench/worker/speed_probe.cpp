@@ -106,7 +106,7 @@ class Probe {
   std::vector<double> exchange_pass(std::size_t bytes) {
     std::vector<double> seconds;
     for (int round = 0; round < rounds_; ++round) {
-      const std::optional<int> partner = partner_of(transport_.rank(), round, order_.ranks);
+      const std::optional<int> partner = paired_host(transport_.rank(), round, order_.ranks);
       seconds.push_back(partner ? exchange(*partner, bytes) : 0);
     }
     return seconds;
@@ -164,7 +164,7 @@ void report_pairs(const std::vector<std::vector<double>>& seconds, const ProbeOr
   const int rounds = pair_rounds(order.ranks);
   for (int round = 0; round < rounds; ++round)
     for (Rank rank = 0; rank < order.ranks; ++rank) {
-      const int partner = partner_of(rank, round, order.ranks).value_or(-1);
+      const int partner = paired_host(rank, round, order.ranks).value_or(-1);
       if (partner < rank) continue;
       std::vector<double> rates;
       for (int pass = 0; pass < order.passes; ++pass) {

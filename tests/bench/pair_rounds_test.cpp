@@ -14,11 +14,11 @@ TEST(PairRounds, PairEachHostOnceInARoundAndWithNobodyTwice) {
     for (int round = 0; round < pair_rounds(hosts); ++round) {
       int breaks = 0;
       for (int host = 0; host < hosts; ++host) {
-        const auto partner = partner_of(host, round, hosts);
+        const auto partner = paired_host(host, round, hosts);
         breaks += partner ? 0 : 1;
         if (!partner) continue;
         ASSERT_NE(*partner, host) << hosts;
-        ASSERT_EQ(partner_of(*partner, round, hosts), host) << hosts << " hosts, round " << round;
+        ASSERT_EQ(paired_host(*partner, round, hosts), host) << hosts << " hosts, round " << round;
         if (host > *partner) continue;
         ASSERT_TRUE(pairs.emplace(host, *partner).second) << hosts << " hosts, round " << round;
       }

@@ -128,7 +128,7 @@ TEST(FreeRun, IsNoSlowerThanSynchronousServersWhereNoStalenessIsAllowed) {
 }
 
 TEST(FreeRun, HasPartsThatAddUpToItsStep) {
-  for (const char* method : {"async-ps", "ssp:2", "decentralized", "gossip"}) {
+  for (const char* method : {"async-ps", "ssp:2", "decentralized", "exponential", "gossip"}) {
     const int servers = parse_method(method).plan(true).tasks[2].among == Among::servers ? 2 : 0;
     const StepTimes times = run(round_cluster(), method, 4, 1.5, servers);
     const Seconds sum = times.compute + times.straggler + times.slowdown + times.exposed + times.update;

@@ -244,6 +244,8 @@ std::vector<double> shares_of(const char* method, int iteration) {
 TEST(PlanRanks, TakeTheMeanWithBothNeighboursOrWithOne) {
   for (const int iteration : {0, 1})
     EXPECT_THAT(shares_of("decentralized", iteration), ElementsAre(0, 1.0 / 3, 1.0 / 3, 1.0 / 3, 0));
+  EXPECT_THAT(shares_of("exponential", 0), ElementsAre(0, 0.5, 0.5, 0, 0));
+  EXPECT_THAT(shares_of("exponential", 1), ElementsAre(0.5, 0, 0.5, 0, 0));
   EXPECT_THAT(shares_of("gossip", 0), ElementsAre(0, 0, 0.5, 0.5, 0));
   EXPECT_THAT(shares_of("gossip", 1), ElementsAre(0, 0.5, 0.5, 0, 0));
 }

@@ -98,6 +98,12 @@ TEST(Sent, WithServersIsTheModelThereAndBack) {
 
 TEST(Sent, ToNeighboursIsTheModelToEither) { expect_sent(sent("decentralized"), 2 * kWithin, 2 * kBetween); }
 
+// Whom a rank sends to changes by turns.
+TEST(Sent, AlongAnExponentialGraphIsTheModelOnce) {
+  const Moved moved = sent("exponential");
+  EXPECT_NEAR((moved.within + moved.between) / kBytes, 1, 1e-9);
+}
+
 // Which are drawn among all.
 TEST(Sent, ToPartnersIsTheModelThereAndBack) {
   const Moved moved = sent("gossip");

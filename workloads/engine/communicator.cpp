@@ -43,7 +43,7 @@ std::unique_ptr<SomeExchange> make_some_exchange(const TrainingRequest& request,
   if (exchanges_among(plan, Among::servers))
     return std::make_unique<AsyncServers>(request, endpoint, layout, plan, memory);
   if (exchanges_among(plan, Among::neighbours))
-    return std::make_unique<Neighbours>(endpoint, request.world.workers, layout, memory);
+    return std::make_unique<Neighbours>(endpoint, graph_of(plan), request.world.workers, layout, memory);
   return std::make_unique<Gossip>(request, endpoint, layout, memory);
 }
 
@@ -105,7 +105,7 @@ void Communicator::begin_step(std::chrono::steady_clock::time_point at, int iter
   iteration_ = iteration;
   departed_ = 0;
   missing_ = bytes_;
-  if (some_ != nullptr) some_->begin_step();
+  if (some_ != nullptr) some_->begin_step(iteration);
   negotiator_->begin_step(at, iteration);
   reducer_.begin_step();
 }

@@ -71,7 +71,7 @@ class FreeSide final : public Negotiator {
 
 std::unique_ptr<Negotiator> make_free_side(const TrainingRequest& request, Transport& transport,
                                            const GradientLayout& layout, const StepPlan& plan) {
-  auto pacer = exchanges_among(plan, Among::neighbours) ? make_leading_pacer(request, transport, plan.start())
+  auto pacer = exchanges_among(plan, Among::neighbours) ? make_leading_pacer(request, transport, plan)
                                                         : make_own_pacer(request, transport);
   return std::make_unique<FreeSide>(request, layout, plan, std::move(pacer));
 }

@@ -101,8 +101,8 @@ Gossip::~Gossip() {
   }
 }
 
-void Gossip::begin_step() {
-  ++iteration_;
+void Gossip::begin_step(int iteration) {
+  iteration_ = iteration;
   DeviceNumbers(memory_.means, endpoint_.device()).assign(DeviceNumbers(memory_.parameters, endpoint_.device()));
 }
 

@@ -26,7 +26,7 @@ class Gossip final : public SomeExchange {
   Gossip(const Gossip&) = delete;
   Gossip& operator=(const Gossip&) = delete;
 
-  void begin_step() override;
+  void begin_step(int iteration) override;
   std::unique_ptr<Operation> exchange(const Bucket& bucket) override;
   bool progress() override;
   bool answers() const override { return true; }

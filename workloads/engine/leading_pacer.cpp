@@ -8,20 +8,17 @@
 namespace hbench {
 namespace {
 
-/// Along a circle half of all workers away, one may be as many iterations ahead of rank 0.
-int iterations_ahead(int workers) { return workers / 2 + 1; }
-
 class LeadingPacer final : public Pacer {
  public:
-  LeadingPacer(const TrainingRequest& request, Transport& transport, int start)
+  LeadingPacer(const TrainingRequest& request, Transport& transport, const StepPlan& plan)
       : request_(request),
         transport_(transport),
         outbox_(transport),
         orders_(transport, 0, kOrderTag),
-        progress_{.start = start},
+        progress_{.start = plan.start()},
         last_(next_phase(request, progress_)) {
     // Whoever decides, the first ones are the same on all ranks: no time has passed.
-    for (int i = 0; i < iterations_ahead(request.world.workers); ++i) decide();
+    for (int i = 0; i <= most_ahead(graph_of(plan), request.world.workers); ++i) decide();
   }
 
   void begin(Clock::time_point at) override {
@@ -85,8 +82,8 @@ class LeadingPacer final : public Pacer {
 
 }  // namespace
 
-std::unique_ptr<Pacer> make_leading_pacer(const TrainingRequest& request, Transport& transport, int start) {
-  return std::make_unique<LeadingPacer>(request, transport, start);
+std::unique_ptr<Pacer> make_leading_pacer(const TrainingRequest& request, Transport& transport, const StepPlan& plan) {
+  return std::make_unique<LeadingPacer>(request, transport, plan);
 }
 
 }  // namespace hbench

@@ -35,7 +35,7 @@ class Pacer {
 
 /// For workers that wait for their neighbours: all do the same iterations. Rank 0 decides of each one, some iterations
 /// before it can begin anywhere, so that nobody waits for the decision. The references outlive it.
-std::unique_ptr<Pacer> make_leading_pacer(const TrainingRequest& request, Transport& transport, int start);
+std::unique_ptr<Pacer> make_leading_pacer(const TrainingRequest& request, Transport& transport, const StepPlan& plan);
 
 /// For workers that wait for nobody: each does the timed steps at its own pace, and goes on untimed until rank 0 has
 /// heard of all that they have done theirs, so that no step is timed beside fewer ranks. The references outlive it.

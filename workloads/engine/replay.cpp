@@ -224,10 +224,10 @@ Replay::Expected Replay::parameters() const {
 }
 
 Replay::Expected Replay::means() const {
-  const std::vector<Rank> neighbours = neighbours_of(rank_, workers_);
+  const std::vector<Rank> others = peers_of(graph_of(plan_), rank_, workers_, step_).from;
   float times = parameter_times(rank_);
-  for (const Rank each : neighbours) times += parameter_times(each);
-  times /= static_cast<float>(neighbours.size() + 1);
+  for (const Rank each : others) times += parameter_times(each);
+  times /= static_cast<float>(others.size() + 1);
   return {.buffer = memory_.parameters, .times = times, .what = "mean parameter", .step = step_ - 1};
 }
 

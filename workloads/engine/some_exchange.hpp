@@ -16,8 +16,8 @@ class SomeExchange {
  public:
   virtual ~SomeExchange() = default;
 
-  /// An iteration of a worker begins: its parameters stay as they are until its update.
-  virtual void begin_step() {}
+  /// An iteration of a worker begins, by its number in the job: its parameters stay as they are until its update.
+  virtual void begin_step(int /*iteration*/) {}
   /// A worker's exchange of a bucket.
   virtual std::unique_ptr<Operation> exchange(const Bucket& bucket) = 0;
   /// Answers other ranks as far as that can be done now; whether anything was.

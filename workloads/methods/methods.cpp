@@ -23,6 +23,7 @@ extern const Method kDiloco;
 extern const Method kAsyncServers;
 extern const Method kStaleServers;
 extern const Method kDecentralized;
+extern const Method kExponential;
 extern const Method kGossip;
 extern const Method kOneBitAdam;
 extern const Method kQAdam;
@@ -32,8 +33,8 @@ extern const Method kPipeline;
 std::span<const Method* const> methods() {
   static constexpr std::array kTable{&kSynchronous,  &kZero,          &kFsdp,         &kFsdpKeeping, &kHsdp,
                                      &kHpz,          &kLocalSgd,      &kPostLocalSgd, &kDiloco,      &kAsyncServers,
-                                     &kStaleServers, &kDecentralized, &kGossip,       &kOneBitAdam,  &kQAdam,
-                                     &kTensor,       &kPipeline};
+                                     &kStaleServers, &kDecentralized, &kExponential,  &kGossip,      &kOneBitAdam,
+                                     &kQAdam,        &kTensor,        &kPipeline};
   return kTable;
 }
 
@@ -62,7 +63,11 @@ namespace {
 
 /// One method of those that go together.
 MethodChoice parse_part(std::string_view text) {
-  if (text == "zero:3") text = kFsdp.name;  // what DeepSpeed calls it
+  // What DeepSpeed and PyTorch call them.
+  if (text == "zero:3") text = kFsdp.name;
+  constexpr std::string_view kAverage = "model-average";
+  std::string average;
+  if (text.starts_with(kAverage)) text = average = fmt::format("{}{}", kLocalSgd.name, text.substr(kAverage.size()));
   const Method& method = find_entry(methods(), split(text, ':').front(), "method");
   return {.method = &method, .values = parse_numbers(text, method.name, method.fields)};
 }

@@ -24,13 +24,13 @@ class Exchanging {
 
   void with_some(int iteration) {
     const int all = ranks_.ranks();
-    const bool circle = task_.among == Among::neighbours;
+    const bool neighbours = task_.among == Among::neighbours;
     for (int rank = 0; rank < all; ++rank) {
       std::vector<int> with{rank};
-      if (circle) with.insert(with.end(), {(rank + 1) % all, (rank + all - 1) % all});
+      if (neighbours) std::ranges::copy(peers_of(task_.graph, rank, all, iteration).from, std::back_inserter(with));
       // Pairs of neighbours stand for pairs that are drawn; of an odd number one is alone.
       const int partner = (rank + iteration) % 2 == 0 ? rank + 1 : rank - 1;
-      if (!circle && partner >= 0 && partner < all) with.push_back(partner);
+      if (!neighbours && partner >= 0 && partner < all) with.push_back(partner);
       Sum mean;
       for (const int other : with) add(mean, held(other).parameters, 1.0 / static_cast<double>(with.size()));
       held(rank).aside = std::move(mean);

@@ -85,6 +85,10 @@ bool feeds_by_tensor(const StepPlan& plan, int task) {
   });
 }
 
+PeerGraph graph_of(const StepPlan& plan) {
+  return std::ranges::find(plan.tasks, Among::neighbours, &Task::among)->graph;
+}
+
 bool leaves_own_parts(const Task& collective) {
   return collective.own_part || collective.collective == CollectiveKind::reduce_scatter;
 }

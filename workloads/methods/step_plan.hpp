@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "collectives/schedule/rank_groups.hpp"
+#include "workloads/methods/partner.hpp"
 #include "workloads/optimizers/outer_step.hpp"
 
 namespace hbench {
@@ -49,8 +50,8 @@ enum class Carried : std::uint8_t { gradients, parameters, deltas, momenta };
 enum class Among : std::uint8_t {
   all,      ///< all ranks, in a collective
   servers,  ///< this rank and the servers of its tensors: they apply its gradients and return parameters
-  /// The ranks before and after this one, in a circle: it takes the mean of their parameters and its own, all as the
-  /// iteration began with them. The mean lies aside until an apply task takes it.
+  /// Those that `Task::graph` says: a rank takes the mean of their parameters and its own, all as the iteration began
+  /// with them. The mean lies aside until an apply task takes it.
   neighbours,
   /// A rank drawn anew for each iteration, which answers at once, whatever it computes: both take the mean of their
   /// parameters. It lies aside, too.
@@ -68,6 +69,7 @@ struct Task {
   CollectiveKind collective = CollectiveKind::all_reduce;  ///< of a collective among all
   Among among = Among::all;                                ///< of a collective
   Carried carried = Carried::gradients;                    ///< by a collective
+  PeerGraph graph = PeerGraph::circle;                     ///< of an exchange among neighbours
   RankGroups groups = {};                                  ///< of a collective among all: within each of them at once
   /// Of an apply task: every rank applies its own part of each tensor, and keeps the optimizer's state of that alone.
   /// Of a reduce-scatter: all gradients but those of the own part are freed as they leave. Of an all-reduce: it is of
@@ -149,6 +151,9 @@ bool carries_momenta(const StepPlan& plan);
 
 /// Whether parameters travel, which then lie in one buffer.
 bool carries_parameters(const StepPlan& plan);
+
+/// Returns the graph by which ranks exchange with neighbours. \pre they do
+PeerGraph graph_of(const StepPlan& plan);
 
 /// Whether ranks take means of parameters with some others, which lie aside.
 bool takes_means_with_some(const StepPlan& plan);

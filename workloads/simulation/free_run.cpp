@@ -178,8 +178,8 @@ void FreeRun::send_to_partner(Rank rank, const LaunchedBucket& leaving, double s
 }
 
 void FreeRun::send_to_neighbours(Rank rank, const LaunchedBucket& leaving, double start) {
-  const int key = walker(rank).iteration * kMostBuckets + leaving.number;
-  for (const Rank other : neighbours_of(rank, world_.workers))
+  const int iteration = walker(rank).iteration, key = iteration * kMostBuckets + leaving.number;
+  for (const Rank other : peers_of(task_.graph, rank, world_.workers, iteration).to)
     send(key, {.src = rank, .dst = other, .kind = TransferKind::reduce}, leaving.elements, start);
   flow_.cue(start, {kCame, rank, key});
 }
@@ -247,7 +247,8 @@ void FreeRun::answer(int index, int from) {
 
 /// Its own bucket counts as one of the messages that it waits for.
 void FreeRun::came(Rank rank, int key) {
-  const int needed = 1 + static_cast<int>(neighbours_of(rank, world_.workers).size());
+  const Peers peers = peers_of(task_.graph, rank, world_.workers, key / kMostBuckets);
+  const int needed = 1 + static_cast<int>(peers.from.size());
   std::map<int, int>& counts = walker(rank).came;
   if (++counts[key] < needed) return;
   counts.erase(key);
