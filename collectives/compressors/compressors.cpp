@@ -8,6 +8,7 @@ extern const Compressor kNoCompression;
 extern const Compressor kFp16;
 extern const Compressor kBf16;
 extern const Compressor kInt8;
+extern const Compressor kInt4;
 extern const Compressor kMinMax8;
 extern const Compressor kNatural;
 extern const Compressor kQsgd;
@@ -28,6 +29,7 @@ std::span<const Compressor* const> compressors() {
       &kFp16,
       &kBf16,
       &kInt8,
+      &kInt4,
       &kMinMax8,
       &kNatural,
       &kQsgd,

@@ -2,8 +2,8 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 
+#include "collectives/compressors/block_step.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/compressors/payload.hpp"
 
@@ -30,21 +30,8 @@ std::uint32_t largest_magnitude(const float* in, std::size_t count) {
   return largest;
 }
 
-/// With 16 significant bits, so that code x scale is exact and what was decoded is encoded to itself.
-float scale_for(std::uint32_t magnitude) {
-  constexpr std::uint32_t kDropped = 0xff;
-  constexpr float kLargestScale = std::numeric_limits<float>::max() / kLargestCode;
-  constexpr std::uint32_t kInfinity = 0x7f80'0000;
-  if (magnitude >= kInfinity) return std::numeric_limits<float>::quiet_NaN();
-  const float scale = std::bit_cast<float>(magnitude) / kLargestCode;
-  if (scale < std::numeric_limits<float>::min()) return 0;  // its inverse would be infinite
-  // 127 scales must not exceed the largest float.
-  const std::uint32_t rounded = (std::bit_cast<std::uint32_t>(scale) + kDropped) & ~kDropped;
-  return std::bit_cast<float>(std::min(rounded, std::bit_cast<std::uint32_t>(kLargestScale) & ~kDropped));
-}
-
 void encode_block(const float* in, std::size_t count, std::byte* codes, std::byte* scale_at) {
-  const float scale = scale_for(largest_magnitude(in, count));
+  const float scale = block_step(largest_magnitude(in, count), kLargestCode);
   std::memcpy(scale_at, &scale, sizeof scale);
   if (!(scale > 0)) {
     std::memset(codes, 0, count);
