@@ -112,10 +112,11 @@ StepTimeline timeline_of(const Case& asked, const Catalog& catalog, double faste
   const NumberBytes bytes = number_bytes_of(asked, catalog);
   if (!method.division.none() && recorded.shape) timeline.blocks = blocks_of(*recorded.shape, bytes.activation);
   // Compressors code float32.
-  if (bytes.half_gradients() && !asked.strategy.compresses()) timeline = timeline.with_half_gradients();
+  const bool half = bytes.half_gradients() && !asked.strategy.compresses();
+  if (half) timeline = timeline.with_half_gradients();
   const BytesPerSecond memory = catalog.profiles.at(asked.profile).memory_rate;
   if (memory.value > 0) timeline.memory_pass = Bytes(bytes.weight * recorded.elements()) / memory;
-  timeline.gathered = bytes.gathered() / (bytes.half_gradients() ? 2 : 4);
+  timeline.gathered = bytes.gathered() / (half ? 2 : 4);
   return timeline;
 }
 

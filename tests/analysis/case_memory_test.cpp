@@ -57,6 +57,7 @@ TEST(NumberBytes, OnTheirWayAreThoseOfThePrecisionAndTheFramework) {
   Case compressed = asked("deepspeed");
   compressed.strategy.compressor = "topk:0.01";
   EXPECT_EQ(sent(compressed, known), 4) << "compressors code float32";
+  EXPECT_EQ(timeline_of(compressed, known).gathered, 0.5) << "but parameters are gathered in 16 bits";
 }
 
 TEST(TimelineOf, RepeatsTheForwardPassOfItsLayersWithFullRecomputation) {
