@@ -45,8 +45,7 @@ std::string in_words(std::int64_t transfers) {
 /// The strategy, with what its compressor was measured to take on this cluster.
 TrainingStrategy strategy_on(const Profile& cluster, const Case& asked) {
   TrainingStrategy strategy = parse_strategy(asked);
-  const auto known = cluster.coding.find(strategy.compressor.text());
-  if (known != cluster.coding.end()) strategy.compressor.measured = known->second.rate;
+  strategy.compressor.measured = cluster.coding_rate(strategy.compressor.text());
   return strategy;
 }
 

@@ -150,6 +150,11 @@ Profile Profile::delayed(double factor) const {
   return late;
 }
 
+std::optional<CodingRate> Profile::coding_rate(std::string_view compressor) const {
+  const auto known = coding.find(compressor);
+  return known == coding.end() ? std::nullopt : std::optional(known->second.rate);
+}
+
 Profile Profile::slowed(double factor) const {
   Profile slow = delayed(factor);
   for (BytesPerSecond Profile::*rate :

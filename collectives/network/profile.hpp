@@ -141,6 +141,8 @@ struct Profile {
   Profile delayed(double factor) const;
   /// The same, and every rate divided by it.
   Profile slowed(double factor) const;
+  /// What a compressor, by its text, was measured to take here; none where it was not.
+  std::optional<CodingRate> coding_rate(std::string_view compressor) const;
   /// The figures that nobody states, in file order.
   std::vector<Figure> assumed() const;
   /// The same cluster with the figures that have a factor, or are assumed, at one end of what they may be.

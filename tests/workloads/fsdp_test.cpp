@@ -49,7 +49,7 @@ TEST(ModelUnits, AreOneWhereNamesSayNothing) {
 }
 
 TEST(Fsdp, IsProvedForAnyNumberOfUnits) {
-  for (const char* method : {"fsdp", "fsdp-keep", "hsdp:2", "hpz:2"})
+  for (const char* method : {"fsdp", "fsdp-keep", "hsdp:2", "hpz:2", "zero++:2"})
     for (const int units : {1, 2, 3, 7})
       for (const int micro_batches : {1, 2, 3}) {
         const StepPlan plan = parse_method(method).plan(true, std::vector<std::vector<int>>(units), micro_batches);
@@ -203,6 +203,40 @@ TEST(Hsdp, LeavesNodesWithPartsAlone) {
   const StepTimes all = step_on_nodes("fsdp", 8), grouped = step_on_nodes("hsdp:2", 8);
   EXPECT_LT(grouped.step.value, all.step.value);
   EXPECT_EQ(grouped.buckets, all.buckets + 3);
+}
+
+// What is sent is encoded before it leaves, and what arrives decoded after it: of the gather a fourth and all of it, of
+// the gradients all, and then the node's half of them.
+TEST(ZeroPlusPlus, EncodesAndDecodesAllThatTravelsCoded) {
+  constexpr double kBytes = 4 * 32'000;
+  StepTimeline timeline = timeline_of({{"w", 32'000, Seconds(0.020)}});
+  const TrainingStrategy strategy{
+      .method = parse_method("zero++:2"), .algorithm = parse_algorithm_rule("ring"), .fusion = parse_fusion("none")};
+  Profile cluster = testing::round_cluster();
+  cluster.gpus_per_node = 2;
+  const auto communication = [&] {
+    return StepSimulator(cluster, {.workers = 4}).run(timeline, strategy).communication.value;
+  };
+  const double moving = communication();
+  constexpr double kMemory = 4e9;
+  cluster.memory_rate = BytesPerSecond(kMemory);
+  EXPECT_NEAR((communication() - moving) * kMemory / kBytes, 1.25 * (1 / 4.0 + 1) + 1.125 * (2 + 1), 1e-9);
+  cluster.coding["int8"] = {.rate = {.encode = 2e-9, .decode = 1e-9, .call = 1e-6}};
+  EXPECT_NEAR(communication() - moving, kBytes * (2e-9 / 4 + 1e-9 + 1.125 * 3 / kMemory) + 5 * 1e-6, 1e-12)
+      << "as measured on these devices, where it was";
+}
+
+// A rank that adds up what its node has not yet added up leaves out what other nodes have.
+TEST(ZeroPlusPlus, IsRefusedWhereSumsOfNodesDoNotMeet) {
+  StepPlan plan = parse_method("zero++:2").plan(true);
+  EXPECT_EQ(prove_plan(plan, 2).refusal, "");
+  for (Task& task : plan.tasks)
+    if (task.part_among) task.groups = {.size = 1};
+  EXPECT_THAT(prove_plan(plan, 2).refusal, ::testing::HasSubstr("no task brings the gradient of rank 2"));
+  plan = parse_method("zero++:2").plan(true);
+  for (Task& task : plan.tasks)
+    if (task.part_among) task.part_among = RankGroups{.size = 1};
+  EXPECT_THAT(prove_plan(plan, 2).refusal, ::testing::HasSubstr("sends gradients that rank 1 lacks"));
 }
 
 // The second micro-batch gathers and scatters everything again, behind its passes.

@@ -112,8 +112,16 @@ INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod, ::testing::ValuesIn(methods().beg
                          [](const auto& test) {
                            std::string name(test.param->name);
                            std::erase(name, '-');
+                           std::ranges::replace(name, '+', 'p');
                            return name;
                          });
+
+TEST(Methods, MayHaveAPlusInTheirNames) {
+  EXPECT_EQ(parse_method("zero++").text(), "zero++:8");
+  EXPECT_EQ(parse_method("zero++:4").text(), "zero++:4");
+  EXPECT_THROW(parse_method("zero++zero:1"), Error);
+  EXPECT_THROW(parse_method("tensor:8+zero++:4"), Error) << "a gather of units knows no tensor groups";
+}
 
 TEST(Methods, DifferInHowOldAGradientMayBe) {
   EXPECT_EQ(prove_plan(parse_method("synchronous").plan(true)).facts.staleness, 0);

@@ -22,8 +22,8 @@ StepTimeline four_blocks() {
   return timeline;
 }
 
-/// Eight workers on two nodes, with a ring or with two dedicated servers.
-Moved sent(const char* method, const char* compressor = "none", int servers = 0) {
+/// Eight workers on two nodes, or on one of eight, with a ring or with two dedicated servers.
+Moved sent(const char* method, const char* compressor = "none", int servers = 0, int gpus_per_node = 4) {
   TrainingStrategy strategy{.method = parse_method(method),
                             .algorithm = parse_algorithm_rule(servers > 0 ? "ps" : "ring"),
                             .compressor = parse_compressor(compressor),
@@ -32,8 +32,8 @@ Moved sent(const char* method, const char* compressor = "none", int servers = 0)
   strategy.servers = servers;
   if (servers > 0) strategy.placement = &find_entry(placements(), "greedy", "placement");
   Profile profile = round_cluster();
-  profile.gpus_per_node = 4;
-  return StepSimulator(profile, strategy.world(8, 4)).run(four_blocks(), strategy).sent.value();
+  profile.gpus_per_node = gpus_per_node;
+  return StepSimulator(profile, strategy.world(8, gpus_per_node)).run(four_blocks(), strategy).sent.value();
 }
 
 /// By the bytes of the model.
@@ -71,6 +71,45 @@ TEST(Sent, OfShardingWithinNodesIsAnAllReduceOfAPartBetweenThem) {
 TEST(Sent, OfNeighboursThatShareOutWhatWasGatheredIsAsManyBytesBetweenNodesAsOfAnAllReduce) {
   const double among_all = 2 * kPart, among_neighbours = 3 / 4.0 * 3 / 4.0;
   expect_sent(sent("hpz:4"), among_all * kWithin + among_neighbours, among_all * kBetween);
+}
+
+// Each parameter is a byte around the ring, and each gradient half a byte to all others of the node; a fourth of their
+// sums is half a byte each to the other node. There is a scale of four bytes for every 256.
+TEST(Sent, OfQuantizedShardingIsAByteForAParameterAndHalfAByteForAGradientOrASumOfNodes) {
+  const double scales = 4 * kBlock / 256, last_scale = 3;  // that of a fourth is of fewer
+  const double bytes = (kBlock + scales) / (4 * kBlock), half_bytes = (kBlock / 2 + scales) / (4 * kBlock);
+  const double of_parts = 1 / 2.0 * (half_bytes / 4 + last_scale / (4 * kBlock));
+  const double gathered = kPart * bytes, again = 3 / 4.0 * 3 / 4.0;  // from the copy, as it is
+  expect_sent(sent("zero++:4"), gathered * kWithin + again + 3 / 4.0 * half_bytes, gathered * kBetween + of_parts);
+}
+
+TEST(Sent, OfQuantizedShardingOnOneNodeLeavesItNever) {
+  EXPECT_EQ(sent("zero++:8", "none", 0, 8).between, 0);
+  const double scales = 4 * kBlock / 256, bytes = (kBlock + scales) / (4 * kBlock);
+  const double half_bytes = (kBlock / 2 + scales) / (4 * kBlock);
+  EXPECT_NEAR(sent("zero++:8", "none", 0, 8).within / kBytes, kPart * (bytes + 3 / 4.0 + half_bytes), 1e-9);
+}
+
+// What the paper claims (section 3.4): three models in 16 bits become three quarters of one.
+TEST(Sent, OfQuantizedShardingIsAQuarterBetweenNodesOfThatInSixteenBits) {
+  StepTimeline timeline{.batch = 1, .forward = Seconds(0.010), .backward = Seconds(0.020)};
+  constexpr int kBlocks = 60, kNodes = 16, kOfNode = 4;
+  for (int block = kBlocks - 1; block >= 0; --block)
+    timeline.gradients.push_back({"layers." + std::to_string(block) + ".weight", 64 * 4096, Seconds(0.02)});
+  Profile profile = round_cluster();
+  profile.gpus_per_node = kOfNode;
+  const auto between = [&](const char* method, StepTimeline of, double gathered) {
+    of.gathered = gathered;
+    const TrainingStrategy strategy{
+        .method = parse_method(method), .algorithm = parse_algorithm_rule("ring"), .fusion = parse_fusion("none")};
+    return StepSimulator(profile, {.workers = kNodes * kOfNode}).run(of, strategy).sent.value().between;
+  };
+  const double sixteen_bits = between("fsdp", timeline.with_half_gradients(), 1);
+  const double model = 2.0 * kBlocks * 64 * 4096 / kOfNode;
+  EXPECT_NEAR(sixteen_bits / model, 3, 0.07);
+  EXPECT_NEAR(between("zero++:4", timeline, 0.5) / model, 0.75, 0.02);
+  EXPECT_NEAR(between("zero++:4", timeline, 0.5) / sixteen_bits, 1 / 4.0, 0.01);
+  EXPECT_EQ(between("zero++:4", timeline, 0.5), between("zero++:4", timeline, 1)) << "codes are the same of float32";
 }
 
 TEST(Sent, OfLocalTrainingIsShared) {

@@ -99,8 +99,10 @@ class Unfolded : private Carrier {
     if (++left.ranks < static_cast<int>(walks_.size())) return;
     const Task& task = plan().task(leaving.task);
     CollectiveModel model(profile_, {.workers = static_cast<int>(walks_.size())}, {}, task.groups);
-    const AlgorithmChoice algorithm = part_of(strategy_.algorithm.at(4 * leaving.elements), task.collective).value();
-    const Seconds time = model.answer(algorithm, {}, leaving.elements).time;
+    const AlgorithmChoice algorithm = algorithm_of(strategy_, task, 4 * leaving.elements);
+    const CompressorChoice compressor = compressor_of(strategy_, task);  // which this cluster codes by in no time
+    const Encoding encoding{.codec = compressor.verbatim() ? nullptr : compressor.codec.get()};
+    const Seconds time = model.answer(algorithm, encoding, leaving.elements).time;
     in_flight_.queue(leaving.number, left.ready, left.coding + time.value, left.coding,
                      task.groups.within(profile_.gpus_per_domain()));
   }
@@ -133,7 +135,7 @@ constexpr double kStraggler = 0.03;
 TEST(Unfolded, EndsWithTheSlowestRankToTheLastDigitAsTheFoldedDoes) {
   const Profile profile = cluster(kStraggler);
   const double late = 1 + kStraggler * expected_largest_normal(kRanks);
-  for (const char* method : {"synchronous", "zero:1", "zero:2", "fsdp", "fsdp-keep", "hsdp:2", "hpz:2"})
+  for (const char* method : {"synchronous", "zero:1", "zero:2", "fsdp", "fsdp-keep", "hsdp:2", "hpz:2", "zero++:2"})
     for (const char* algorithm : {"ring", "direct"})
       for (const char* fusion : {"none", "ddp:64KiB:8KiB"}) {
         SCOPED_TRACE(::testing::Message() << method << ", " << algorithm << ", " << fusion);

@@ -116,7 +116,7 @@ AlgorithmChoice Reducer::algorithm_of(const Running& running) const {
 std::unique_ptr<Operation> Reducer::operation(const Running& running) {
   const std::vector<Shard> shards = shards_.empty() ? std::vector<Shard>() : shards_of(running.bucket, shards_);
   const bool coded = task(running).coded();
-  const bool of_own_part = task(running).own_part && task(running).collective == CollectiveKind::all_reduce;
+  const bool of_own_part = task(running).part_among.has_value();
   Operand operand = Operand::of(of_own_part ? own_part_of(running) : running.buffer);
   if (!task(running).adds_up() && reduces(task(running).collective)) operand.op = ReduceOp::average;
   return prepare_exchange(endpoint_, {.world = request_.world,

@@ -12,6 +12,9 @@ struct Sharding {
   bool has_replicas = false;  ///< of the same part, in other groups
   /// Which share out what was gathered for the forward pass, and gather it among them for the backward pass.
   std::optional<RankGroups> neighbours = {};
+  /// Parameters of the forward pass travel in 8 bits and gradients in 4: from neighbours to neighbours, and their sums
+  /// from node to node.
+  bool quantized = false;
 };
 
 /// Builds the iteration, unit by unit. Units are prefetched one ahead: a unit is gathered once the pass has come to the
@@ -47,7 +50,9 @@ class Builder {
       // gathered once the last micro-batch has freed it.
       const bool frees = sharding_.reshard && unit + 1 < units();
       const int gathered = gather(unit, sharding_.shards, frees, unit == 0 ? last_ : before_last_);
-      if (frees) plan_.tasks[static_cast<std::size_t>(gathered)].keeps = sharding_.neighbours;
+      Task& gather = plan_.tasks[static_cast<std::size_t>(gathered)];
+      if (frees) gather.keeps = sharding_.neighbours;
+      if (sharding_.quantized) gather.compressor = "int8";
       compute({.kind = TaskKind::forward, .unit = unit, .after = {{gathered}}});
     }
   }
@@ -61,21 +66,43 @@ class Builder {
         after = {{gather(unit, sharding_.neighbours.value_or(sharding_.shards), true, before_last_)}};
       if (reduced != kNone) after.push_back({reduced});  // it makes room for new gradients
       compute({.kind = TaskKind::backward, .unit = unit, .after = std::move(after)});
-      reduced = add({.kind = TaskKind::collective,
-                     .collective = CollectiveKind::reduce_scatter,
-                     .groups = sharding_.shards,
-                     .own_part = true,
-                     .unit = unit,
-                     .micro_batch = micro_batch_,
-                     .after = {{last_}}});
+      reduced = sharding_.quantized ? scatter_in_two(unit) : scatter(unit);
       if (sharding_.has_replicas && is_last)
         reduced = add({.kind = TaskKind::collective,
                        .groups = {.size = 0, .stride = sharding_.shards.size},
-                       .own_part = true,
+                       .part_among = sharding_.shards,
                        .unit = unit,
                        .micro_batch = micro_batch_,
                        .after = {{reduced}}});
     }
+  }
+
+  int scatter(int unit) {
+    return add({.kind = TaskKind::collective,
+                .collective = CollectiveKind::reduce_scatter,
+                .groups = sharding_.shards,
+                .own_part = true,
+                .unit = unit,
+                .micro_batch = micro_batch_,
+                .after = {{last_}}});
+  }
+  /// Each rank sends all others of its node what they add up, and then those of its place on other nodes.
+  int scatter_in_two(int unit) {
+    const RankGroups neighbours = sharding_.neighbours.value();
+    Task first{.kind = TaskKind::collective,
+               .collective = CollectiveKind::reduce_scatter,
+               .groups = neighbours,
+               .compressor = "int4",
+               .algorithm = "direct",
+               .unit = unit,
+               .micro_batch = micro_batch_,
+               .after = {{last_}}};
+    Task second = first;
+    second.groups = {.size = 0, .stride = neighbours.size};
+    second.own_part = true;
+    second.part_among = neighbours;
+    second.after = {{add(std::move(first))}};
+    return add(std::move(second));
   }
 
   int add(Task task) {
@@ -108,6 +135,9 @@ class Builder {
 constexpr std::string_view kCitation =
     "Zhao et al., PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel, VLDB 2023, arXiv:2304.11277";
 
+constexpr std::string_view kPlusPlusCitation =
+    "Wang et al., ZeRO++: Extremely Efficient Collective Communication for Giant Model Training, arXiv:2306.10209";
+
 constexpr NumberField kHsdpFields[] = {{.name = "shard group", .standard = 8}};
 constexpr NumberField kHpzFields[] = {{.name = "neighbours", .standard = 8}};
 
@@ -133,12 +163,22 @@ extern const Method kHpz;
 constinit const Method kHpz{
     .name = "hpz",
     .summary = "as fsdp, but neighbours share out what was gathered, and gather it among them for the backward pass",
-    .citation =
-        "Wang et al., ZeRO++: Extremely Efficient Collective Communication for Giant Model Training, arXiv:2306.10209",
+    .citation = kPlusPlusCitation,
     .fields = kHpzFields,
     .by_units = true,
     .plan = [](const PlanRequest& request) {
       return Builder(request, {.neighbours = RankGroups{.size = request.whole(0)}}).build();
+    }};
+
+extern const Method kZeroPlusPlus;
+constinit const Method kZeroPlusPlus{
+    .name = "zero++",
+    .summary = "as hpz, with parameters of the forward pass in 8 bits, and gradients in 4, added up by nodes first",
+    .citation = kPlusPlusCitation,
+    .fields = kHpzFields,
+    .by_units = true,
+    .plan = [](const PlanRequest& request) {
+      return Builder(request, {.neighbours = RankGroups{.size = request.whole(0)}, .quantized = true}).build();
     }};
 
 extern const Method kHsdp;

@@ -12,7 +12,7 @@ inline StepPlan momenta_plan(const PlanRequest& request) {
   const int start = request.whole(0);
   return {{{.kind = TaskKind::forward},
            {.kind = TaskKind::backward, .after = {{0}}},
-           {.kind = TaskKind::collective, .verbatim = true, .until = start, .after = {{1, request.overlap}}},
+           {.kind = TaskKind::collective, .compressor = "none", .until = start, .after = {{1, request.overlap}}},
            {.kind = TaskKind::collective, .carried = Carried::momenta, .from = start, .after = {{1, request.overlap}}},
            {.kind = TaskKind::apply, .after = {{2}, {3}}}}};
 }

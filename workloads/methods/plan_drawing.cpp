@@ -86,6 +86,21 @@ void add_notes(const Task& task, std::vector<std::string>& notes) {
   if (task.until != Task::kNever) notes.push_back(fmt::format("{} the first {} iterations.", what, task.until));
 }
 
+/// What travels coded, and of reductions in two which are first.
+void explain_codes(const StepPlan& plan, std::vector<std::string>& notes) {
+  std::vector<std::string> seen;
+  for (const Task& task : plan.tasks) {
+    if (!task.coded_by_method()) continue;
+    const bool first = reduces(task.collective) && !task.groups.all() && !task.part_among;
+    std::string note = fmt::format("{} by {}: {}.", short_of(task), task.compressor,
+                                   first             ? fmt::format("within groups of {} neighbours", task.groups.size)
+                                   : task.part_among ? "then between those with the same part in their groups"
+                                                     : "the first of a unit");
+    if (std::ranges::find(seen, note) == seen.end()) seen.push_back(std::move(note));
+  }
+  notes.insert(notes.end(), seen.begin(), seen.end());
+}
+
 void explain_units(const StepPlan& plan, std::vector<std::string>& notes) {
   if (plan.units.empty()) return;
   notes.insert(notes.end(), {"F, B: forward and backward pass of a unit of the model, from 0; AG: all-gather",
@@ -95,6 +110,7 @@ void explain_units(const StepPlan& plan, std::vector<std::string>& notes) {
     notes.insert(notes.end(), {fmt::format("The second AG of a unit is within groups of {} neighbouring ranks, which",
                                            parts.kept->size),
                                "share out among them what the first has gathered."});
+  explain_codes(plan, notes);
   const RankGroups shards = parts.groups;
   if (shards.all()) return;
   notes.push_back(

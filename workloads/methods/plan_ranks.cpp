@@ -49,7 +49,7 @@ class Exchanging {
 
   std::string of_gradients() {
     for (const std::vector<Rank>& group : groups())
-      if (task_.collective != CollectiveKind::all_reduce || !task_.own_part || ranks_.owns(group.front(), part_))
+      if (!task_.part_among || ranks_.is_of(group.front(), part_, *task_.part_among))
         if (std::string wrong = of_gradients(group); !wrong.empty()) return wrong;
     return {};
   }
@@ -101,7 +101,8 @@ class Exchanging {
     if (std::ranges::any_of(sum, [](const auto& each) { return each.second > 1 + kRounding; }))
       return "adds up what is a sum already";
     for (const Rank rank : group) {
-      held(rank).defined = kind != CollectiveKind::reduce_scatter || ranks_.owns(rank, part_);
+      const bool left = task_.own_part ? ranks_.owns(rank, part_) : ranks_.is_of(rank, part_, task_.groups);
+      held(rank).defined = kind != CollectiveKind::reduce_scatter || left;
       held(rank).gradients = sum;
       add(held(rank).gradients, std::exchange(held(rank).reduced, {}));
     }

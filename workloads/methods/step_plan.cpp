@@ -59,6 +59,8 @@ bool carries_momenta(const StepPlan& plan) {
                              [](const Task& task) { return !task.computes() && task.carried == Carried::momenta; });
 }
 
+bool codes_by_method(const StepPlan& plan) { return std::ranges::any_of(plan.tasks, &Task::coded_by_method); }
+
 bool carries_parameters(const StepPlan& plan) {
   return std::ranges::any_of(plan.tasks, [](const Task& task) {
     return !task.computes() && (task.carried == Carried::parameters || task.among == Among::servers);
@@ -90,7 +92,7 @@ PeerGraph graph_of(const StepPlan& plan) {
 }
 
 bool leaves_own_parts(const Task& collective) {
-  return collective.own_part || collective.collective == CollectiveKind::reduce_scatter;
+  return collective.part_among || collective.collective == CollectiveKind::reduce_scatter;
 }
 
 RankGroups scatter_groups(const StepPlan& plan) {
@@ -173,8 +175,8 @@ std::string describe(const Task& task) {
   else if (task.kind == TaskKind::collective)
     text = fmt::format("{} of {}", to_string(task.collective), to_string(task.carried));
   if (task.unit != Task::kWhole) text += fmt::format(" of unit {}", task.unit);
-  if (task.own_part)
-    text += task.collective == CollectiveKind::reduce_scatter ? " whose rest is freed" : " of the own part";
+  if (task.part_among || (task.computes() && task.own_part)) text += " of the own part";
+  if (!task.computes() && task.own_part) text += " whose rest is freed";
   if (task.micro_batch > 0) text += fmt::format(" in micro-batch {}", task.micro_batch);
   if (task.every > 1) text += fmt::format(", every {} iterations", task.every);
   if (task.from > 0) text += fmt::format(" from iteration {}", task.from);

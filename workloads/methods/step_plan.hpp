@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -72,10 +73,13 @@ struct Task {
   PeerGraph graph = PeerGraph::circle;                     ///< of an exchange among neighbours
   RankGroups groups = {};                                  ///< of a collective among all: within each of them at once
   /// Of an apply task: every rank applies its own part of each tensor, and keeps the optimizer's state of that alone.
-  /// Of a reduce-scatter: all gradients but those of the own part are freed as they leave. Of an all-reduce: it is of
-  /// the own part alone.
+  /// Of a reduce-scatter: all gradients but those of the own part are freed as they leave.
   bool own_part = false;
-  bool verbatim = false;  ///< of gradients: they travel as they are, whatever the compressor
+  /// Of a reduction: it is of one part of the gradients alone, which the ranks of these groups have shared out before.
+  std::optional<RankGroups> part_among = {};
+  /// What codes what a collective carries, and by which algorithm it goes, whatever the strategy's are; empty: as the
+  /// strategy says, whose compressor is of sums alone. `none`: it travels as it is.
+  std::string_view compressor = {}, algorithm = {};
   /// Of an all-gather before a pass: the parameters of other ranks' parts are freed when the pass has used them.
   bool frees = false;
   /// Then what each rank keeps of them: its part of the parameters as the ranks of these groups share them out, which a
@@ -100,8 +104,10 @@ struct Task {
   bool computes() const { return kind != TaskKind::collective; }
   /// Whether a collective carries what becomes a sum, for the optimizer to take; else means of states.
   bool adds_up() const { return carried == Carried::gradients || carried == Carried::momenta; }
-  /// Whether the compressor codes what a collective carries.
-  bool coded() const { return adds_up() && !verbatim; }
+  /// Whether the strategy's compressor codes what a collective carries.
+  bool coded() const { return adds_up() && compressor.empty(); }
+  /// Whether a compressor does that the method itself names.
+  bool coded_by_method() const { return !compressor.empty() && compressor != "none"; }
   /// Whether the task is a part of iteration `iteration`, from 0.
   bool is_in(int iteration) const { return iteration >= from && iteration < until && (iteration + 1) % every == 0; }
 };
@@ -148,6 +154,9 @@ bool applies_sums(const StepPlan& plan, int apply, int iteration);
 /// Whether momenta travel in place of gradients, in an iteration or in any.
 bool carries_momenta(const StepPlan& plan, int iteration);
 bool carries_momenta(const StepPlan& plan);
+
+/// Whether the method names what codes what its collectives carry.
+bool codes_by_method(const StepPlan& plan);
 
 /// Whether parameters travel, which then lie in one buffer.
 bool carries_parameters(const StepPlan& plan);

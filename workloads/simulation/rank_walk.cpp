@@ -124,9 +124,8 @@ std::int64_t RankWalk::elements_of(int task, const Bucket& bucket) const {
   const Task& travels = plan().task(task);
   const std::int64_t elements = bucket.bytes(bytes_) / kNumberBytes;
   if (travels.unit == Task::kWhole) return elements;
-  const bool of_part = travels.own_part && travels.collective == CollectiveKind::all_reduce;
-  const int parts = of_part ? sharded(plan()).groups.size_among(workers_) : 1;
-  const double each = travels.adds_up() ? 1 : timeline_.gathered;
+  const int parts = travels.part_among ? travels.part_among->size_among(workers_) : 1;
+  const double each = travels.adds_up() || travels.coded_by_method() ? 1 : timeline_.gathered;
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(elements) * each / parts));
 }
 

@@ -13,11 +13,6 @@ namespace hbench {
 namespace {
 
 constexpr auto kElementSize = static_cast<std::int64_t>(sizeof(float));
-/// What the compressor leaves alone travels as it is.
-const CompressorChoice& verbatim() {
-  static const CompressorChoice choice = parse_compressor("none");
-  return choice;
-}
 
 }  // namespace
 
@@ -55,11 +50,13 @@ Network& StepSimulator::network(double factor) {
 
 StepSimulator::Exchanged StepSimulator::exchange(const TrainingStrategy& strategy, const Task& task,
                                                  std::int64_t elements) {
-  const AlgorithmChoice algorithm = part_of(strategy.algorithm.at(elements * kElementSize), task.collective).value();
-  const CompressorChoice& compressor = task.coded() ? strategy.compressor : verbatim();
+  const AlgorithmChoice algorithm = algorithm_of(strategy, task, elements * kElementSize);
+  CompressorChoice compressor = compressor_of(strategy, task);
+  if (task.coded_by_method()) compressor.measured = profile_->coding_rate(compressor.text());
   const auto key = std::tuple(task.collective, task.groups, algorithm.text(), compressor.text(), elements);
   if (const auto known = exchanged_.find(key); known != exchanged_.end()) return known->second;
   const auto once = [&] {
+    if (task.coded_by_method()) return coded_apart(task, algorithm, compressor, elements);
     if (compressor.both_sides) return both_sides(algorithm, compressor, elements);
     switch (compressor.compressor->exchange) {
       case Exchange::per_hop:
@@ -72,6 +69,18 @@ StepSimulator::Exchanged StepSimulator::exchange(const TrainingStrategy& strateg
     return Exchanged();
   };
   return exchanged_.emplace(key, once()).first->second;
+}
+
+StepSimulator::Exchanged StepSimulator::coded_apart(const Task& task, const AlgorithmChoice& algorithm,
+                                                    const CompressorChoice& compressor, std::int64_t elements) {
+  Exchanged moved = collective(algorithm, {.codec = compressor.codec.get()}, elements, task.groups);
+  const int ranks = task.groups.size_among(world_.workers);
+  if (ranks == 1) return moved;
+  if (reduces(task.collective))
+    moved.time += coding_time(compressor, elements, 1, 1);
+  else
+    moved.time += coding_time(compressor, (elements + ranks - 1) / ranks, 1, ranks);
+  return moved;
 }
 
 StepSimulator::Exchanged StepSimulator::gather(const AlgorithmChoice& algorithm, const CompressorChoice& compressor,

@@ -1,6 +1,7 @@
 #include "workloads/step/strategy.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -28,6 +29,16 @@ TrainingStrategy strategy_of(const Preset& preset, int nodes) {
   strategy.servers = nodes;
   strategy.server_mode = ServerMode::colocated;
   return strategy;
+}
+
+CompressorChoice compressor_of(const TrainingStrategy& strategy, const Task& task) {
+  if (task.coded()) return strategy.compressor;
+  return parse_compressor(task.compressor.empty() ? "none" : task.compressor);
+}
+
+AlgorithmChoice algorithm_of(const TrainingStrategy& strategy, const Task& task, std::int64_t bytes) {
+  if (!task.algorithm.empty()) return parse_algorithm(task.algorithm, task.collective);
+  return part_of(strategy.algorithm.at(bytes), task.collective).value();
 }
 
 namespace {
@@ -109,6 +120,18 @@ std::string refuse_momenta(const TrainingStrategy& strategy) {
   return {};
 }
 
+/// Why a compressor cannot code beside those that the method names.
+std::string refuse_beside_own(const TrainingStrategy& strategy, const StepPlan& plan) {
+  if (strategy.compressor.verbatim()) return {};
+  std::vector<std::string> coded;
+  for (const Task& task : plan.tasks) {
+    const std::string text = fmt::format("{} by {}", to_string(task.carried), task.compressor);
+    if (task.coded_by_method() && std::ranges::find(coded, text) == coded.end()) coded.push_back(text);
+  }
+  return fmt::format("{} codes {}, and nothing else; leave out --compressor {}", strategy.method.text(),
+                     fmt::join(coded, " and "), strategy.compressor.text());
+}
+
 /// Why the collectives of a method cannot be those of the strategy.
 std::string refuse_method(const TrainingStrategy& strategy, const World& world) {
   if (!strategy.method.division.none()) return refuse_divided(strategy, world);
@@ -116,6 +139,8 @@ std::string refuse_method(const TrainingStrategy& strategy, const World& world) 
   const StepPlan plan = strategy.method.plan(strategy.overlap);
   if (carries_momenta(plan))
     if (std::string why = refuse_momenta(strategy); !why.empty()) return why;
+  if (codes_by_method(plan))
+    if (std::string why = refuse_beside_own(strategy, plan); !why.empty()) return why;
   if (const int least = least_ranks(plan); world.workers % least != 0)
     return fmt::format("{} shares out the model among groups of {}, and {} GPUs are no multiple of that", method, least,
                        world.workers);
@@ -125,7 +150,7 @@ std::string refuse_method(const TrainingStrategy& strategy, const World& world) 
     if (!task.adds_up() && task.collective == CollectiveKind::all_reduce && !strategy.compressor.verbatim())
       return fmt::format("{} averages {}, and {} compresses gradients", method, to_string(task.carried),
                          strategy.compressor.text());
-    if (task.collective == CollectiveKind::all_reduce && task.groups.all()) continue;
+    if (!task.algorithm.empty() || (task.collective == CollectiveKind::all_reduce && task.groups.all())) continue;
     if (strategy.compressor.compressor->exchange != Exchange::per_hop)
       return fmt::format("{} compresses an all-reduce as a whole, and {} has {}", strategy.compressor.text(), method,
                          with_article(task.collective));
