@@ -26,10 +26,11 @@ std::string refuse_on_gpu(const CompressorChoice& choice) {
 }
 
 std::string refuse_by_nccl(const CompressorChoice& choice) {
-  if (choice.verbatim() || choice.compressor->exchange != Exchange::per_hop) return refuse_on_gpu(choice);
+  const bool messages = choice.both_sides || choice.compressor->exchange == Exchange::per_hop;
+  if (choice.verbatim() || !messages) return refuse_on_gpu(choice);
   return fmt::format(
       "{} encodes every message, and NCCL's are sent as they are; the executor cuda has messages of ours",
-      choice.compressor->name);
+      choice.text());
 }
 
 }  // namespace hbench

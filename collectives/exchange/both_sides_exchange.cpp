@@ -9,20 +9,21 @@ namespace {
 /// A buffer that is encoded part by part. Of one part it sends what was encoded, and does not encode it again.
 class EncodedParts final : public Codec {
  public:
-  EncodedParts(std::shared_ptr<const Codec> codec, std::vector<ElementRange> parts, std::span<const float> buffer)
-      : codec_(std::move(codec)), parts_(std::move(parts)), buffer_(buffer) {
+  EncodedParts(Device& device, std::shared_ptr<const Codec> codec, std::vector<ElementRange> parts,
+               std::span<const float> buffer)
+      : device_(device), codec_(std::move(codec)), parts_(std::move(parts)), buffer_(buffer) {
     for (const ElementRange& part : parts_)
       offsets_.push_back(offsets_.back() + static_cast<std::size_t>(codec_->max_wire_bytes(part.end - part.begin)));
-    bytes_.resize(offsets_.back());
+    bytes_ = device_.allocate(offsets_.back());
   }
 
   void encode_all(Draw draw) {
     for (std::size_t part = 0; part < parts_.size(); ++part) {
       draw.offset = parts_[part].begin;
-      codec_->encode(part_of(buffer_, part), draw, encoded(std::span(bytes_), part));
+      codec_->encode(part_of(buffer_, part), draw, encoded(all(), part));
     }
   }
-  std::span<const std::byte> all() const { return bytes_; }
+  std::span<std::byte> all() const { return {bytes_.get(), offsets_.back()}; }
   /// That of a part, among those of all parts.
   template <class Byte>
   std::span<Byte> encoded(std::span<Byte> of_all, std::size_t part) const {
@@ -41,8 +42,8 @@ class EncodedParts final : public Codec {
     const std::int64_t begin = in.data() - buffer_.data();
     // Empty parts, which begin where the next one does, are not sent.
     const auto after = std::ranges::upper_bound(parts_, begin, {}, &ElementRange::begin);
-    const std::span<const std::byte> bytes = encoded(all(), static_cast<std::size_t>(after - parts_.begin() - 1));
-    std::ranges::copy(bytes, out.begin());
+    const std::span<std::byte> bytes = encoded(all(), static_cast<std::size_t>(after - parts_.begin() - 1));
+    device_.copy(bytes, out.first(bytes.size()));
     return std::ssize(bytes);
   }
   /// Of one part, or of all of them.
@@ -53,11 +54,12 @@ class EncodedParts final : public Codec {
   }
 
  private:
+  Device& device_;
   std::shared_ptr<const Codec> codec_;
   std::vector<ElementRange> parts_;
   std::span<const float> buffer_;
   std::vector<std::size_t> offsets_{0};
-  std::vector<std::byte> bytes_;
+  DeviceMemory bytes_;
 };
 
 AlgorithmChoice direct_scatter() { return parse_algorithm("direct", CollectiveKind::reduce_scatter); }
@@ -71,25 +73,33 @@ std::vector<ElementRange> parts_of(const Schedule& scatter, std::int64_t element
 class BothSides final : public Operation {
  public:
   BothSides(Endpoint& endpoint, const ExchangeRequest& request)
-      : rank_(endpoint.transport().rank()),
+      : device_(endpoint.device()),
+        rank_(endpoint.transport().rank()),
         own_(static_cast<std::size_t>(rank_)),
         workers_(request.world.workers),
         operand_(request.operand),
         buffer_(operand_.floats()),
-        codec_(timed(request.compressor.codec, request.times)),
+        codec_(timed(device_.codec_of(request.compressor), request.times)),
         memory_(request.memory) {
     const Schedule scatter = endpoint.schedules().of(direct_scatter(), request.world, 1);
-    sent_ = std::make_unique<EncodedParts>(codec_, parts_of(scatter, operand_.elements()), buffer_);
+    sent_ = std::make_unique<EncodedParts>(device_, codec_, parts_of(scatter, operand_.elements()), buffer_);
     scatter_ = endpoint.prepare(scatter, Operand::of(buffer_), sent_.get());
-    if (memory_->sum == nullptr) memory_->sum = request.compressor.make_memory(std::ssize(own_part()));
+    if (memory_->sum == nullptr) memory_->sum = request.compressor.make_memory(std::ssize(own_part()), device_);
     std::vector<std::int64_t> sizes;
     for (std::size_t part = 0; part < sent_->parts(); ++part)
       sizes.push_back(static_cast<std::int64_t>(sent_->size_of(part)));
     Schedule gather = all_gather_for(endpoint, request, std::ranges::max(sizes));
     gather.offsets = offsets_of(gather, sizes);
-    sums_.resize(static_cast<std::size_t>(gather.offsets.back()));
-    gather_ = endpoint.prepare(gather, Operand{sums_, DataType::uint8}, nullptr);
+    sums_ = device_.allocate(static_cast<std::size_t>(gather.offsets.back()));
+    gather_ = endpoint.prepare(gather, Operand{sums(), DataType::uint8}, nullptr);
   }
+  ~BothSides() override {
+    scatter_.reset();
+    gather_.reset();
+    stage_ == Stage::decode ? synchronize_noexcept(device_, end_) : synchronize_noexcept(device_);
+  }
+  BothSides(const BothSides&) = delete;
+  BothSides& operator=(const BothSides&) = delete;
 
   bool progress() override {
     if (stage_ == Stage::encode) {
@@ -103,11 +113,12 @@ class BothSides final : public Operation {
     }
     if (stage_ == Stage::gather) {
       if (!gather_->progress()) return false;
-      sent_->decode(sums_, TransferKind::copy, buffer_);
-      host_device().finish(operand_.type, operand_.op, workers_, operand_.buffer);
-      stage_ = Stage::complete;
+      sent_->decode(sums(), TransferKind::copy, buffer_);
+      device_.finish(operand_.type, operand_.op, workers_, operand_.buffer);
+      end_ = device_.record_event();
+      stage_ = Stage::decode;
     }
-    return true;
+    return device_.query(end_);
   }
 
   void restart() override {
@@ -115,16 +126,21 @@ class BothSides final : public Operation {
     gather_->restart();
     stage_ = Stage::encode;
   }
-  std::string waiting_for() const override { return stage_ == Stage::complete ? "" : running().waiting_for(); }
+  std::string waiting_for() const override {
+    if (stage_ != Stage::decode) return running().waiting_for();
+    return device_.query(end_) ? "" : "its device to finish";
+  }
   std::vector<Rank> waiting_ranks() const override {
-    return stage_ == Stage::complete ? std::vector<Rank>() : running().waiting_ranks();
+    return stage_ == Stage::decode ? std::vector<Rank>() : running().waiting_ranks();
   }
 
  private:
-  enum class Stage { encode, scatter, gather, complete };
+  enum class Stage { encode, scatter, gather, decode };
 
   const Operation& running() const { return stage_ == Stage::gather ? *gather_ : *scatter_; }
   std::span<float> own_part() const { return sent_->part_of(buffer_, own_); }
+  /// Encoded, of all parts, one behind the other.
+  std::span<std::byte> sums() const { return {sums_.get(), sent_->all().size()}; }
 
   /// What this rank adds of its own to the sum has lost as much as what it sends.
   void encode() {
@@ -136,11 +152,12 @@ class BothSides final : public Operation {
 
   void encode_sum() {
     memory_->sum->compensate(own_part());
-    const std::span<std::byte> encoded = sent_->encoded(std::span(sums_), own_);
+    const std::span<std::byte> encoded = sent_->encoded(sums(), own_);
     codec_->encode(own_part(), {.seed = memory_->seed, .rank = rank_, .step = memory_->step}, encoded);
     memory_->sum->update(own_part(), encoded, *codec_);
   }
 
+  Device& device_;
   Rank rank_;
   std::size_t own_;
   int workers_;
@@ -149,9 +166,10 @@ class BothSides final : public Operation {
   std::shared_ptr<const Codec> codec_;
   std::shared_ptr<ExchangeMemory> memory_;
   std::unique_ptr<EncodedParts> sent_;
-  std::vector<std::byte> sums_;  ///< encoded, of all parts
+  DeviceMemory sums_;
   std::unique_ptr<Operation> scatter_, gather_;
   Stage stage_ = Stage::encode;
+  Event end_;
 };
 
 }  // namespace

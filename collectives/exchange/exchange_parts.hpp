@@ -30,7 +30,7 @@ std::optional<AlgorithmChoice> all_gather_of(const AlgorithmChoice& algorithm);
 std::unique_ptr<Operation> prepare_gather(Endpoint& endpoint, const ExchangeRequest& request);
 std::unique_ptr<Operation> prepare_fixed_gather(Endpoint& endpoint, const ExchangeRequest& request);
 /// Every rank adds up one part of the buffer, to which all others send it encoded; the encoded sums are all-gathered.
-/// Both sides have error feedback. \pre host memory, and as above
+/// Both sides have error feedback. \pre as above
 std::unique_ptr<Operation> prepare_both_sides(Endpoint& endpoint, const ExchangeRequest& request);
 /// Two all-reduces of small factors. \pre `request.memory` has factors.
 std::unique_ptr<Operation> prepare_low_rank(Endpoint& endpoint, const ExchangeRequest& request);

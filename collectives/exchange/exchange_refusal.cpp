@@ -64,7 +64,6 @@ std::string refuse_exchange(const AlgorithmChoice& algorithm, const CompressorCh
 std::string refuse_device(Device& device, const CompressorChoice& compressor) {
   const Compressor& entry = *compressor.compressor;
   if (&device == &host_device() || compressor.verbatim()) return {};
-  if (compressor.both_sides) return fmt::format("{} works in host memory, not on a GPU", compressor.text());
   if (entry.make_memory != nullptr) return fmt::format("{} keeps its memory on the host, not on a GPU", entry.name);
   const bool able = entry.exchange == Exchange::low_rank ? device.low_rank_products() != nullptr
                                                          : device.codec_of(compressor) != nullptr;

@@ -76,9 +76,14 @@ std::vector<Case> cases_of(int ranks) {
   std::vector<Case> cases;
   for (Case c : testing::compressed_cases(ranks)) {
     if (!works_on_devices(c.compressor) || c.algorithm.algorithm->collective != CollectiveKind::all_reduce) continue;
+    const CompressorChoice given = c.compressor;
     for (const std::int64_t elements : {1, 1009}) {
       c.elements = elements;
       c.op = elements == 1 ? ReduceOp::average : ReduceOp::sum;
+      c.compressor = given;
+      cases.push_back(c);
+      if (given.text() != "ef:onebit" && given.text() != "ef:sign") continue;
+      c.compressor = parse_compressor("ef2:" + std::string(given.compressor->name));
       cases.push_back(c);
     }
   }
@@ -95,7 +100,7 @@ TEST_P(DeviceExchange, EndsWithTheBitsOfHostMemory) {
 TEST_P(DeviceExchange, MovesPayloadsAndFactorsAsItsEndpointDoes) {
   Endpoints grouped = grouped_endpoints(GetParam()), host = make_thread_endpoints(GetParam());
   for (const Case& c : cases_of(GetParam())) {
-    if (c.compressor.compressor->exchange == Exchange::per_hop) continue;
+    if (c.compressor.compressor->exchange == Exchange::per_hop || c.compressor.both_sides) continue;
     ASSERT_TRUE(exchanged(grouped, c) == exchanged(host, c)) << c.name();
   }
 }
@@ -132,13 +137,13 @@ class Together {
 
 TEST(DeviceExchanges, MayBeUnderWayTogether) {
   constexpr int kExchanges = 3;
-  for (const char* name : {"topk:0.1", "ef:powersgd:2", "int8"})
+  for (const char* name : {"topk:0.1", "ef:powersgd:2", "int8", "ef2:onebit"})
     for (const auto& make_endpoints : {lazy_endpoints, grouped_endpoints}) {
       Case c = testing::plain_cases(3).front();
       c.compressor = parse_compressor(name);
       c.elements = 500;
-      const bool per_hop = c.compressor.compressor->exchange == Exchange::per_hop;
-      if (per_hop && make_endpoints == grouped_endpoints) continue;
+      const bool codes_messages = c.compressor.both_sides || c.compressor.compressor->exchange == Exchange::per_hop;
+      if (codes_messages && make_endpoints == grouped_endpoints) continue;
       Endpoints host = make_thread_endpoints(3), endpoints = make_endpoints(3);
       const Results right = exchanged(host, c);
       testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
@@ -160,7 +165,7 @@ TEST(DeviceExchanges, MayBeUnderWayTogether) {
 }
 
 TEST(DeviceExchanges, AreLetGoInTheMiddleOfTheirWork) {
-  for (const char* name : {"topk:0.1", "ef:powersgd:2", "int8"})
+  for (const char* name : {"topk:0.1", "ef:powersgd:2", "int8", "ef2:onebit"})
     for (int looks = 0; looks < 12; ++looks) {
       Endpoints endpoints = lazy_endpoints(2);
       Case c = testing::plain_cases(2).front();
@@ -179,7 +184,7 @@ TEST(DeviceExchanges, AreLetGoInTheMiddleOfTheirWork) {
 
 // Letting go of them meets the failure again.
 TEST(DeviceExchanges, SayWhatTheirGpuFailedOf) {
-  for (const char* name : {"none", "int8", "topk:0.1", "ef:powersgd:2"})
+  for (const char* name : {"none", "int8", "topk:0.1", "ef:powersgd:2", "ef2:onebit"})
     for (int looks = 0; looks < 8; ++looks) {
       const auto gpu = std::make_shared<testing::LazyGpu>();
       Endpoints endpoints =
@@ -214,6 +219,7 @@ TEST(DeviceExchanges, SayWhatTheDeviceCannotDo) {
   Device& device = endpoints[0]->device();
   EXPECT_EQ(refuse_device(device, parse_compressor("none")), "");
   EXPECT_EQ(refuse_device(device, parse_compressor("ef:topk")), "");
+  EXPECT_EQ(refuse_device(device, parse_compressor("ef2:onebit")), "");
   EXPECT_EQ(refuse_device(device, parse_compressor("powersgd")), "");
   EXPECT_EQ(refuse_device(device, parse_compressor("dgc")), "dgc keeps its memory on the host, not on a GPU");
   EXPECT_EQ(refuse_device(device, parse_compressor("threshold")), "threshold works in host memory, not on a GPU");

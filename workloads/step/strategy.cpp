@@ -236,8 +236,6 @@ std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
                        strategy.method.text());
   if (!strategy.method.in_lockstep())
     if (std::string why = refuse_free_engine(strategy); !why.empty()) return why;
-  if (strategy.on_gpu && strategy.compressor.both_sides)
-    return fmt::format("{} is measured on processors, and on GPUs simulated only", strategy.compressor.text());
   if (strategy.method.goes_by_units() && !replays)
     return fmt::format(
         "{} gathers parameters before each block of layers, where LibTorch's modules have no hooks: it "
