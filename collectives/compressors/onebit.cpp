@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/compressors/payload.hpp"
@@ -61,7 +63,10 @@ HWY_EXPORT(decode_block);
 using HWY_NAMESPACE::kBlock;
 
 float mean(double sum, std::int64_t count) {
-  return count == 0 ? 0.0F : static_cast<float>(sum / static_cast<double>(count));
+  if (count == 0) return 0;
+  // Which NaN comes out of arithmetic is the processor's choice; what is written is the same everywhere.
+  const double mean = sum / static_cast<double>(count);
+  return std::isnan(mean) ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(mean);
 }
 
 /// For each block: the mean of the elements with a plus and of those with a minus as float32, then the signs.

@@ -8,6 +8,8 @@ namespace cuda {
 extern const CudaCodec kBf16;
 extern const CudaCodec kFp16;
 extern const CudaCodec kInt8;
+extern const CudaCodec kMinMax8;
+extern const CudaCodec kOneBit;
 extern const CudaCodec kQsgd;
 extern const CudaCodec kRandomK;
 extern const CudaCodec kSign;
@@ -15,7 +17,7 @@ extern const CudaCodec kTopK;
 
 namespace {
 
-constexpr std::array kCodecs{&kFp16, &kBf16, &kInt8, &kQsgd, &kRandomK, &kSign, &kTopK};
+constexpr std::array kCodecs{&kFp16, &kBf16, &kInt8, &kMinMax8, &kOneBit, &kQsgd, &kRandomK, &kSign, &kTopK};
 
 }  // namespace
 }  // namespace cuda

@@ -3,45 +3,22 @@
 #include "collectives/cuda/codecs.hpp"
 #include "collectives/cuda/launch.cuh"
 #include "collectives/cuda/launched_codec.hpp"
-#include "collectives/cuda/warp.cuh"
+#include "collectives/cuda/sign_lanes.cuh"
 #include "collectives/cuda/workspace.hpp"
 
 namespace hbench {
 namespace cuda {
 namespace {
 
-constexpr unsigned kLanes = EncodeSign::kLanes;
-constexpr unsigned kPieces = kThreads / kLanes;  // of a block
+constexpr unsigned kPieces = kThreads / kSignLanes;  // of a block
 static_assert(kThreads == sign_sums::kAdders);
 
-/// In the order of lanes; the same for all of them.
-__device__ double added_up(double of_lane) {
-  double sum = 0;
-  for (unsigned lane = 0; lane < kLanes; ++lane) sum += __shfl_sync(kAllLanes, of_lane, lane, kLanes);
-  return sum;
-}
-
-/// Two pieces to a warp, which takes as many turns as the first of them, the longer one.
+/// Two pieces to a warp.
 __global__ void __launch_bounds__(kThreads) encode_sign(const EncodeSign work, Signed<double>* sums) {
-  const unsigned lane = threadIdx.x % kLanes;
-  const std::size_t piece = static_cast<std::size_t>(blockIdx.x) * kPieces + threadIdx.x / kLanes;
-  const EncodeSign::Part part = work.part(piece);
-  const unsigned batches = __shfl_sync(kAllLanes, EncodeSign::batches(part), 0);
-  Signed<float> sum{0, 0};
-  for (unsigned batch = 0; batch < batches; ++batch) {
-    const EncodeSign::Taken taken = work.take(part, batch, lane);
-    EncodeSign::add(taken, sum);
-    std::uint32_t mine = 0;
-    HBENCH_UNROLL
-    for (unsigned i = 0; i < EncodeSign::kRows; ++i) {
-      const std::uint32_t votes = __ballot_sync(kAllLanes, EncodeSign::minus(taken.at[i]));
-      if (lane == i) mine = votes;
-    }
-    work.give(part, batch, lane, threadIdx.x % kWarp < kLanes ? mine : mine >> kLanes);
-  }
-  const Signed<double> wide = work.wide(part, lane, sum);
-  const Signed<double> total{added_up(wide.positive), added_up(wide.negative)};
-  if (lane == 0 && piece < work.pieces()) sums[piece] = total;
+  const unsigned lane = threadIdx.x % kSignLanes;
+  const std::size_t piece = static_cast<std::size_t>(blockIdx.x) * kPieces + threadIdx.x / kSignLanes;
+  const SignedPart found = encode_part(work, work.part(piece), lane);
+  if (lane == 0 && piece < work.pieces()) sums[piece] = found.sums;
 }
 
 /// One block.

@@ -53,20 +53,46 @@ TEST(CudaCodecs, ScaleBlocksOfEveryMagnitudeAsTheHostDoes) {
     }
 }
 
+/// That the kernels of a compressor encode these floats, and decode them, as the host does.
+void expect_as_on_the_host(const char* compressor, const std::vector<float>& floats) {
+  const CompressorChoice choice = parse_compressor(compressor);
+  const std::vector<std::byte> right = encoded(choice, floats);
+  std::vector<std::byte> found(right.size(), kPoison);
+  twin_of(compressor).encode(choice, reinterpret_cast<const std::byte*>(floats.data()), floats.size(), found.data());
+  ASSERT_TRUE(found == right);
+  std::vector<float> decoded(floats.size()), back(floats.size());
+  choice.codec->decode(right, TransferKind::copy, decoded);
+  twin_of(compressor).decode(choice, right.data(), false, reinterpret_cast<std::byte*>(back.data()), back.size());
+  ASSERT_EQ(back, decoded);
+}
+
 // Finite numbers, since one NaN would be all that a scale says; some that float32 cannot add up; more pieces of 4096
 // than there are adders.
 TEST(CudaCodecs, ScaleSignsAsTheHostDoes) {
   std::mt19937_64 random(std::random_device{}());
   std::normal_distribution<float> normal;
-  const CompressorChoice choice = parse_compressor("sign");
-  for (const std::size_t elements : {1, 15, 16, 17, 4095, 4096, 4113, 65'537, 1'100'003})
-    for (const float magnitude : {1e-30F, 1.0F, 1e30F, 3e37F}) {
-      std::vector<float> floats(elements);
-      for (float& x : floats) x = normal(random) * magnitude;
-      std::vector<std::byte> found(static_cast<std::size_t>(choice.codec->max_wire_bytes(std::ssize(floats))), kPoison);
-      twin_of("sign").encode(choice, reinterpret_cast<const std::byte*>(floats.data()), elements, found.data());
-      ASSERT_TRUE(found == encoded(choice, floats)) << elements << " of magnitude " << magnitude;
-    }
+  for (const char* compressor : {"sign", "onebit"})
+    for (const std::size_t elements : {1, 15, 16, 17, 2047, 2048, 2049, 4095, 4096, 4113, 65'537, 1'100'003})
+      for (const float magnitude : {1e-30F, 1.0F, 1e30F, 3e37F}) {
+        SCOPED_TRACE(::testing::Message() << compressor << ", " << elements << " of magnitude " << magnitude);
+        std::vector<float> floats(elements);
+        for (float& x : floats) x = normal(random) * magnitude;
+        expect_as_on_the_host(compressor, floats);
+      }
+}
+
+// Ranges of few floats, which codes count, and of many, around zero and far from it; the smallest and the largest.
+TEST(CudaCodecs, FindTheEndsOfMessagesAsTheHostDoes) {
+  std::mt19937_64 random(std::random_device{}());
+  std::normal_distribution<float> normal;
+  for (const std::size_t elements : {1, 3, 4, 257, 4099, 65'537})
+    for (const float mean : {0.0F, 1.0F, -1024.0F, 1e37F, -1e-40F})
+      for (const float deviation : {0.0F, 1e-8F, 3e-6F, 1e-2F, 1.0F}) {
+        SCOPED_TRACE(::testing::Message() << elements << " around " << mean << " by " << deviation);
+        std::vector<float> floats(elements);
+        for (float& x : floats) x = mean + normal(random) * deviation * (mean == 0 ? 1 : std::abs(mean));
+        expect_as_on_the_host("minmax8", floats);
+      }
 }
 
 // What no encoder wrote may come over a network.

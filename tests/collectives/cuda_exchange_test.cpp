@@ -31,7 +31,7 @@ double relative_error(std::span<const std::byte> found, std::span<const std::byt
 TEST_F(CudaExchanges, EndAsThoseInHostMemoryDo) {
   for (const int ranks : {1, 2, 3, 4}) {
     Endpoints gpu = make_cuda_endpoints(ranks), host = make_thread_endpoints(ranks);
-    for (Case c : compressed_cases(ranks)) {
+    for (Case c : compressed_in_every_form(ranks)) {
       if (!cuda_compresses(*c.compressor.compressor) || c.algorithm.algorithm->collective != CollectiveKind::all_reduce)
         continue;
       c.elements = 10'007;

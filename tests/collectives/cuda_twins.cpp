@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "collectives/cuda/codecs.cuh"
+#include "collectives/cuda/minmax8.cuh"
+#include "collectives/cuda/onebit.cuh"
 #include "collectives/cuda/qsgd.cuh"
 #include "collectives/cuda/randomk.cuh"
 #include "collectives/cuda/sign.cuh"
@@ -49,11 +51,17 @@ void decode_int8(const CompressorChoice&, const std::byte* wire, bool add, std::
   cuda::with_decode_int8(wire, add, floats, elements, kRun);
 }
 
+struct SignedPart {
+  cuda::Signed<double> sums{};
+  unsigned negatives = 0;
+};
+
 /// The 16 lanes that have one piece.
-cuda::Signed<double> encode_sign_piece(const cuda::EncodeSign& work, std::size_t piece) {
+SignedPart encode_sign_piece(const cuda::EncodeSign& work, std::size_t piece) {
   constexpr unsigned kLanes = cuda::EncodeSign::kLanes;
   const cuda::EncodeSign::Part part = work.part(piece);
   cuda::Signed<float> sums[kLanes]{};
+  SignedPart total;
   // One batch too many, as the shorter of two pieces of a warp may see.
   for (unsigned batch = 0; batch <= cuda::EncodeSign::batches(part); ++batch) {
     std::uint32_t votes[cuda::EncodeSign::kRows]{};
@@ -64,12 +72,12 @@ cuda::Signed<double> encode_sign_piece(const cuda::EncodeSign& work, std::size_t
         votes[i] |= (cuda::EncodeSign::minus(taken.at[i]) ? 1u : 0u) << lane;
     }
     for (unsigned lane = 0; lane < kLanes; ++lane) work.give(part, batch, lane, votes[lane]);
+    for (const std::uint32_t row : votes) total.negatives += cuda::count_bits(row);
   }
-  cuda::Signed<double> total{};
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const cuda::Signed<double> wide = work.wide(part, lane, sums[lane]);
-    total.positive += wide.positive;
-    total.negative += wide.negative;
+    total.sums.positive += wide.positive;
+    total.sums.negative += wide.negative;
   }
   return total;
 }
@@ -78,7 +86,7 @@ void encode_sign(const CompressorChoice&, const std::byte* floats, std::size_t e
   if (elements == 0) return;
   const cuda::EncodeSign work{floats, wire + 4, elements};
   std::vector<cuda::Signed<double>> pieces;
-  for (std::size_t piece = 0; piece < work.pieces(); ++piece) pieces.push_back(encode_sign_piece(work, piece));
+  for (std::size_t piece = 0; piece < work.pieces(); ++piece) pieces.push_back(encode_sign_piece(work, piece).sums);
   encode_sign_piece(work, pieces.size());  // what the last warp has beside the last piece
   std::vector<cuda::Signed<double>> adders;
   for (unsigned thread = 0; thread < sign_sums::kAdders; ++thread)
@@ -93,6 +101,42 @@ void encode_sign(const CompressorChoice&, const std::byte* floats, std::size_t e
 
 void decode_sign(const CompressorChoice&, const std::byte* wire, bool add, std::byte* floats, std::size_t elements) {
   cuda::with_decode_sign(wire, add, floats, elements, kRun);
+}
+
+void encode_onebit(const CompressorChoice&, const std::byte* floats, std::size_t elements, std::byte* wire) {
+  const cuda::EncodeOneBit work{floats, wire, elements};
+  for (std::size_t block = 0; block < work.blocks(); ++block) {
+    SignedPart sum;
+    for (unsigned part = 0; part < cuda::EncodeOneBit::kParts; ++part) {
+      const SignedPart found = encode_sign_piece(work.block(block), part);
+      sum.sums.positive += found.sums.positive;
+      sum.sums.negative += found.sums.negative;
+      sum.negatives += found.negatives;
+    }
+    work.give(block, sum.sums, sum.negatives);
+  }
+  encode_sign_piece(work.block(work.blocks()), 0);  // what the last warp has beside the last block
+}
+
+void decode_onebit(const CompressorChoice&, const std::byte* wire, bool add, std::byte* floats, std::size_t elements) {
+  cuda::with_decode_onebit(wire, add, floats, elements, kRun);
+}
+
+void encode_minmax8(const CompressorChoice&, const std::byte* floats, std::size_t elements, std::byte* wire) {
+  constexpr std::size_t kBlocks = 3;
+  const cuda::Extent extent = cuda::outermost_extent(floats, elements);
+  cuda::Outermost all;
+  for (std::size_t block = 0; block < kBlocks; ++block)
+    for (unsigned thread = 0; thread < cuda::kThreads; ++thread) {
+      cuda::Outermost mine;
+      cuda::walk(cuda::FindOutermost{floats, &mine}, extent, {block, kBlocks, thread});
+      all = {std::max(all.most, mine.most), std::max(all.least, mine.least)};
+    }
+  cuda::with_encode_minmax8(floats, &all, wire, elements, kRun);
+}
+
+void decode_minmax8(const CompressorChoice&, const std::byte* wire, bool add, std::byte* floats, std::size_t elements) {
+  cuda::with_decode_minmax8(wire, add, floats, elements, kRun);
 }
 
 int levels_of(const CompressorChoice& choice) { return std::stoi(choice.parameters); }
@@ -167,6 +211,8 @@ constexpr CodecTwin kTwins[] = {
     half<cuda::Float16>("fp16"),
     half<cuda::Bfloat16>("bf16"),
     {"int8", encode_int8, decode_int8},
+    {"minmax8", encode_minmax8, decode_minmax8},
+    {"onebit", encode_onebit, decode_onebit},
     {"qsgd", encode_qsgd, decode_qsgd},
     {"randomk", encode_randomk, decode_randomk},
     {"sign", encode_sign, decode_sign},

@@ -3,6 +3,7 @@
 /// Several steps of one lossy exchange, wherever the ranks' data lie.
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "collectives/transport/wait.hpp"
@@ -13,6 +14,18 @@ namespace hbench::testing {
 
 /// Bits, so that zeros have a sign: by worker, by step.
 using Results = std::vector<std::vector<std::vector<std::byte>>>;
+
+/// Every compressor in every form, as `compressed_cases`, and those with signs on both sides.
+inline std::vector<Case> compressed_in_every_form(int ranks) {
+  std::vector<Case> cases = compressed_cases(ranks);
+  for (std::size_t i = 0, given = cases.size(); i < given; ++i) {
+    const std::string text = cases[i].compressor.text();
+    if (text != "ef:onebit" && text != "ef:sign") continue;
+    cases.push_back(cases[i]);
+    cases.back().compressor = parse_compressor("ef2:" + text.substr(3));
+  }
+  return cases;
+}
 
 /// What a buffer on a device holds.
 using Content = std::function<std::vector<std::byte>(Device& device, std::span<const std::byte> buffer)>;
