@@ -171,6 +171,19 @@ TEST(MeasuredPlace, CompressesWithTheExecutorThatCan) {
   EXPECT_THAT(refused[0].why, HasSubstr("dgc has no kernels for a GPU; these have: fp16"));
 }
 
+// Both code the messages that leave a rank.
+TEST(MeasuredPlace, TrainsByMomentaWithTheExecutorThatCodesMessages) {
+  SweepRequest request = measured_request();
+  request.gpus = {4};
+  request.algorithms = {"ring"};
+  request.methods = {"1-bit-adam", "qadam"};
+  request.optimizer = parse_optimizer("adam");
+  const Plan plan = plan_of(request, machine_of_four_gpus());
+  if (!cuda_compresses(*parse_compressor("fp16").compressor)) GTEST_SKIP() << "built without CUDA: no codecs on GPUs";
+  EXPECT_THAT(plan.refused, IsEmpty());
+  EXPECT_THAT(executors_of(plan), ElementsAre("ring on 4: cuda", "ring on 4: cuda"));
+}
+
 TEST(MeasuredPlace, TrainsInThePrecisionThatWasAskedFor) {
   SweepRequest request = measured_request();
   request.precision = "bf16";

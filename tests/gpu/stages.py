@@ -77,6 +77,7 @@ HARNESS = ("sweep", "--gpus", "1", "--evidence", "measured", "--device", "gpu", 
            "--quiet")
 
 METHODS = "synchronous,zero:1,local-sgd:4,diloco:4,decentralized,gossip,async-ps,ssp:2"
+MOMENTA = "1-bit-adam:8,qadam:8"
 MEASURED = ("sweep", "--evidence", "measured", "--device", "gpu", "--workload", "resnet50", "--image-size", "224",
             "--precision", "bf16", "--compressor", "none", "--json", "--quiet")
 
@@ -96,7 +97,8 @@ STAGES = (
         tests("executors_tests", "tests/collectives/executors_test"),
         hbench("collective", *COLLECTIVE, "--executor", "cuda", "--ranks", "2,4", "-b", "1K", "-e", "64M", "-f", "8"),
         hbench("compressed", *COLLECTIVE, "--executor", "cuda", "--ranks", "2", "-b", "1M", "-e", "16M", "-f", "16",
-               "--algorithm", "ring", "--compressor", "fp16,bf16,int8,sign,qsgd,topk,randomk,powersgd"),
+               "--algorithm", "ring", "--compressor", "fp16,bf16,int8,minmax8,sign,onebit,ef2:onebit,qsgd,topk,randomk,"
+               "powersgd"),
         Step("processes", "mpirun",
              ("--allow-run-as-root", "--oversubscribe", "-n", "2", "{bench/hbench}", *COLLECTIVE, "--executor", "cuda",
               "-b", "1K", "-e", "64M", "-f", "8"), 180, ("MPI", "mpirun")),
@@ -130,6 +132,10 @@ STAGES = (
                "--algorithm", "ring,ps", "--servers", "colocated", "--fusion", "none", "--method", METHODS,
                "--launches", "1", "--more-launches", "0", "--budget", "3s", "--db", "{logs}/methods.db", limit=240,
                needs=("LibTorch", "MPI"), judge=checks.methods_were_measured(METHODS.split(","))),
+        hbench("momenta", *MEASURED, "--gpus", "4", "--oversubscribe", "4", "--executor", "cuda", "--batch", "32",
+               "--algorithm", "ring", "--fusion", "ddp", "--optimizer", "adam", "--method", MOMENTA, "--launches", "1",
+               "--more-launches", "0", "--budget", "3s", "--db", "{logs}/methods.db", limit=120,
+               needs=("LibTorch", "MPI"), judge=checks.methods_were_measured(MOMENTA.split(","))),
     )),
     Stage("frameworks", "PyTorch's DDP and FSDP on one GPU, in turn with hbench's own rank", (
         hbench("frameworks", *MEASURED, "--gpus", "1", "--executor", "cuda", "--batch", "128", "--algorithm", "ring",

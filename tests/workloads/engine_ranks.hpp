@@ -64,11 +64,10 @@ inline std::vector<float> values(int worker, int step, std::size_t elements) {
   return all;
 }
 
-/// Returns how many steps there were, and counts sums that are wrong. `computing` makes the gradients; the
-/// communication thread waits on what `listen_to` makes of its doorbell.
-inline int work(
-    const TrainingRequest& request, Endpoint& endpoint, const Announce& announce, int& wrong,
-    Device& computing = host_device(),
+/// Returns what each step has made of a worker's gradients. `computing` makes these; the communication thread waits on
+/// what `listen_to` makes of its doorbell.
+inline std::vector<std::vector<float>> exchanged_by_step(
+    const TrainingRequest& request, Endpoint& endpoint, const Announce& announce, Device& computing = host_device(),
     const std::function<Doorbell&(Doorbell&)>& listen_to = [](Doorbell& own) -> Doorbell& { return own; }) {
   const Rank rank = endpoint.transport().rank();
   const GradientLayout own = test_layout();
@@ -82,7 +81,7 @@ inline int work(
                             {.gradients = {reinterpret_cast<float*>(memory.data()), elements}, .parameters = {}});
   if (rank >= request.world.workers) {
     communicator.serve();
-    return 0;
+    return {};
   }
   Handover handover(listen_to(communicator.doorbell()));
   std::jthread thread([&] { communicator.run(handover); });
@@ -90,18 +89,32 @@ inline int work(
     Handover& handover;
     ~Closer() { handover.close(); }
   } const closer{handover};
+  std::vector<std::vector<float>> all;
   for (int step = 0;; ++step) {
-    handover.begin_step({Handover::Clock::now()});
+    handover.begin_step({Handover::Clock::now(), step});
     const std::vector<float> gradients = values(rank, step, elements);
     computing.copy(std::as_bytes(std::span(gradients)), memory);
     announce(handover, rank, step);
     const StepEnd end = handover.wait_for_step_end();
     computing.wait(end.arrived);
-    std::vector<float> sums(elements);
-    computing.read(memory, std::as_writable_bytes(std::span(sums)));
-    for (std::size_t i = 0; i < elements; ++i) wrong += sums[i] != expected_sum(request.world.workers, step, i) ? 1 : 0;
-    if (end.next == Phase::stop) return step + 1;
+    computing.read(memory, std::as_writable_bytes(std::span(all.emplace_back(elements))));
+    if (end.next == Phase::stop) return all;
   }
+}
+
+/// Returns how many steps there were, and counts sums that are wrong.
+inline int work(
+    const TrainingRequest& request, Endpoint& endpoint, const Announce& announce, int& wrong,
+    Device& computing = host_device(),
+    const std::function<Doorbell&(Doorbell&)>& listen_to = [](Doorbell& own) -> Doorbell& { return own; }) {
+  const auto all = exchanged_by_step(request, endpoint, announce, computing, listen_to);
+  const auto steps = static_cast<int>(all.size());
+  for (int step = 0; step < steps; ++step) {
+    const std::vector<float>& sums = all[static_cast<std::size_t>(step)];
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      wrong += sums[i] != expected_sum(request.world.workers, step, i) ? 1 : 0;
+  }
+  return steps;
 }
 
 /// One thread per rank, as in a job; `body` gets its endpoint. Returns what each rank failed with, or "".

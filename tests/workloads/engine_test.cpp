@@ -80,6 +80,44 @@ TEST(Engine, SumsEveryGradientOnDevicesThatDoTheirWorkLater) {
   }
 }
 
+/// What steps of a method by momenta make of numbers on all ranks, whose devices are these.
+std::vector<std::vector<std::vector<float>>> exchanged_momenta(const TrainingRequest& request,
+                                                               const DeviceFactory& devices) {
+  std::vector<std::vector<std::vector<float>>> all(static_cast<std::size_t>(request.world.workers));
+  const auto failures = on_all_ranks(
+      request.world.workers,
+      [&](Endpoint& endpoint) {
+        const auto rank = static_cast<std::size_t>(endpoint.transport().rank());
+        const std::shared_ptr<Device> computing = devices ? devices(static_cast<Rank>(rank)) : shared_host_device();
+        const Announce announce = [&](Handover& handover, Rank, int) {
+          for (int tensor = test_layout().tensors() - 1; tensor >= 0; --tensor)
+            handover.announce(kBackward, tensor, computing->record_event());
+        };
+        all[rank] = exchanged_by_step(request, endpoint, announce, *computing);
+      },
+      devices);
+  EXPECT_THAT(failures, Each(IsEmpty()));
+  return all;
+}
+
+// With codes of their own, error feedback on both sides among them.
+TEST(Engine, ExchangesMomentaOnDevicesThatDoTheirWorkLaterAsInHostMemory) {
+  for (const char* method : {"1-bit-adam:2", "qadam:2"})
+    for (const char* fusion : {"none", "ddp"})
+      for (const int workers : {1, 2, 3}) {
+        SCOPED_TRACE(fmt::format("{} {} {} workers", method, fusion, workers));
+        TrainingRequest request = make_request({.workers = workers}, "ring", "", fusion);
+        request.strategy.method = parse_method(method);
+        request.strategy.compressor = parse_compressor(request.strategy.method.method->compressor);
+        const auto right = exchanged_momenta(request, {}), found = exchanged_momenta(request, lazy_devices());
+        EXPECT_EQ(found, right);
+        for (const auto& rank : found) EXPECT_EQ(rank, found[0]);
+        ASSERT_GT(found[0].size(), 3U);
+        for (std::size_t i = 0; i < found[0][1].size(); ++i)
+          ASSERT_EQ(found[0][1][i], expected_sum(workers, 1, i)) << "gradients travel as they are before";
+      }
+}
+
 TEST(Engine, StopsAfterOneTimedStepWhenTheBudgetIsSpent) {
   TrainingRequest request = make_request({.workers = 3}, "ring", "", "none");
   request.warmup_steps = 1000;

@@ -90,6 +90,27 @@ TEST_F(GpuTraining, ByEveryMethodEndsNearWhereTheCpuDoes) {
   }
 }
 
+// Signs of what is near 0 are other ones on a GPU: what one bit makes of them is less than what steps change.
+TEST_F(GpuTraining, ByMomentaEndsNearWhereTheCpuDoes) {
+  for (const auto& [method, most] : {std::pair("1-bit-adam:3", 1.0), std::pair("qadam:3", 0.1)}) {
+    SCOPED_TRACE(method);
+    TrainingRequest request = gpu_request("lenet5", 3, "ring");
+    request.strategy.method = parse_method(method);
+    request.strategy.optimizer = parse_optimizer("adam:0.9:0.999:0.1");
+    request.strategy.compressor = parse_compressor(request.strategy.method.method->compressor);
+    request.strategy.fusion = parse_fusion("ddp");
+    const auto on_gpus = train_on_gpus(request, "cuda");
+    EXPECT_EQ(on_gpus[0], on_gpus[1]);
+    EXPECT_EQ(on_gpus[0], on_gpus[2]);
+    const double moved = largest_difference(on_gpus[0], make_replica(request, 0).parameters());
+    EXPECT_GT(moved, 1e-3) << "trained";
+    request.strategy.on_gpu = false;
+    const auto on_cpus = on_all_ranks(make_thread_endpoints(3),
+                                      [&](Endpoint& endpoint) { return trained_parameters(request, endpoint); });
+    EXPECT_LE(largest_difference(on_gpus[0], on_cpus[0].value), most * moved);
+  }
+}
+
 // Each rank waits for its neighbours alone, or for nobody: what all end with is common to them.
 TEST_F(GpuTraining, ByEveryMethodWithoutStepsInCommonEndsInCommon) {
   for (const std::string_view method : {"decentralized", "exponential", "gossip", "async-ps", "ssp:0"})
