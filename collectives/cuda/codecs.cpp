@@ -7,6 +7,7 @@ namespace cuda {
 
 extern const CudaCodec kBf16;
 extern const CudaCodec kFp16;
+extern const CudaCodec kInt4;
 extern const CudaCodec kInt8;
 extern const CudaCodec kMinMax8;
 extern const CudaCodec kOneBit;
@@ -17,7 +18,7 @@ extern const CudaCodec kTopK;
 
 namespace {
 
-constexpr std::array kCodecs{&kFp16, &kBf16, &kInt8, &kMinMax8, &kOneBit, &kQsgd, &kRandomK, &kSign, &kTopK};
+constexpr std::array kCodecs{&kFp16, &kBf16, &kInt4, &kInt8, &kMinMax8, &kOneBit, &kQsgd, &kRandomK, &kSign, &kTopK};
 
 }  // namespace
 }  // namespace cuda

@@ -69,13 +69,14 @@ struct Widen {
 /// int8: a byte per element, then a scale for every 256 of them.
 constexpr std::size_t kScaled = 256;
 
-/// As that of the host: 16 significant bits; NaN for what is not finite, 0 for what is too small.
-HBENCH_ON_BOTH float scale_for(std::uint32_t magnitude) {
+/// As the host's block_step: 16 significant bits; NaN for what is not finite, 0 for what is too small.
+template <int kLargestCode>
+HBENCH_ON_BOTH float step_for(std::uint32_t magnitude) {
   constexpr std::uint32_t kDropped = 0xff;
   constexpr float kSmallest = std::numeric_limits<float>::min();
-  constexpr float kLargest = std::numeric_limits<float>::max() / 127.0F;
+  constexpr float kLargest = std::numeric_limits<float>::max() / kLargestCode;
   if (magnitude >= 0x7f80'0000) return same_bits<float>(0x7fc0'0000u);
-  const float scale = same_bits<float>(magnitude) / 127.0F;
+  const float scale = same_bits<float>(magnitude) / kLargestCode;
   if (scale < kSmallest) return 0;
   const std::uint32_t rounded = (same_bits<std::uint32_t>(scale) + kDropped) & ~kDropped;
   const std::uint32_t largest = same_bits<std::uint32_t>(kLargest) & ~kDropped;
@@ -128,7 +129,7 @@ struct EncodeInt8 {
   template <unsigned kCount>
   HBENCH_ON_BOTH void give(std::size_t block, unsigned lane, const Taken& taken, std::uint32_t largest) const {
     constexpr float kRounder = 0x1.8p23F;  // leaves a float's integer part, rounded, in its lowest bits
-    const float scale = scale_for(largest);
+    const float scale = step_for<127>(largest);
     const bool encodes = scale > 0;
     const float inverse = 1 / scale;
     HBENCH_UNROLL

@@ -11,8 +11,9 @@
 namespace hbench::cuda {
 
 /// Where things are in an encoding: for every 512 elements a scale, then their levels, of kBits bits.
-template <unsigned kBits>
+template <unsigned kBitsOfLevel>
 struct QsgdLayout {
+  static constexpr unsigned kBits = kBitsOfLevel;
   static constexpr std::size_t kBucket = 512;
   static constexpr std::size_t kStride = 4 + kBucket * kBits / 8;
 
@@ -135,10 +136,10 @@ struct EncodeQsgd {
   }
 };
 
-/// Replaces floats, or adds to them.
-template <unsigned kBits, bool kAdd>
-struct DecodeQsgd {
-  using Layout = QsgdLayout<kBits>;
+/// Levels of 4 or 8 bits, wherever `layout` says. Replaces floats, or adds to them.
+template <class Layout, bool kAdd>
+struct DecodeLevels {
+  static constexpr unsigned kBits = Layout::kBits;
   static constexpr int kGroup = 4;
   template <int kCount>
   struct Taken {
@@ -150,10 +151,11 @@ struct DecodeQsgd {
   const std::byte* wire;
   std::byte* floats;
   int levels;
+  Layout layout = {};
 
   template <int kCount>
   HBENCH_ON_BOTH Taken<kCount> take(std::size_t element) const {
-    const std::byte* const at = wire + Layout::levels_at(element);
+    const std::byte* const at = wire + layout.levels_at(element);
     Taken<kCount> taken;
     if constexpr (kCount == 1) {
       taken.codes = std::uint32_t{load_one<std::uint8_t>(at)} >> (element * kBits % 8);
@@ -162,7 +164,7 @@ struct DecodeQsgd {
     } else {
       taken.codes = load_one<std::uint32_t>(at);
     }
-    taken.scale = load_one<float>(wire + Layout::scale_at(element / Layout::kBucket));
+    taken.scale = load_one<float>(wire + layout.scale_at(element / Layout::kBucket));
     if constexpr (kAdd) taken.floats = load<float, kCount>(floats + 4 * element);
     return taken;
   }
@@ -196,18 +198,26 @@ void with_encode_qsgd(const std::byte* floats, std::byte* wire, std::size_t elem
   }
 }
 
-template <class Run>
-void with_decode_qsgd(const std::byte* wire, int levels, bool add, std::byte* floats, std::size_t elements, Run run) {
+template <class Layout, class Run>
+void with_decode_levels(const std::byte* wire, int levels, const Layout& layout, bool add, std::byte* floats,
+                        std::size_t elements, Run run) {
   const Side sides[] = {{floats, 4}};
   Extent extent = extent_of(elements, 4, sides);
   // A group begins a byte, and is in one bucket, only if it begins at a multiple of 4.
   if (extent.head != 0) extent = {elements, 0, 0};
-  if (levels <= 7) {
-    add ? run(DecodeQsgd<4, true>{wire, floats, levels}, extent)
-        : run(DecodeQsgd<4, false>{wire, floats, levels}, extent);
+  if (add) {
+    run(DecodeLevels<Layout, true>{wire, floats, levels, layout}, extent);
   } else {
-    add ? run(DecodeQsgd<8, true>{wire, floats, levels}, extent)
-        : run(DecodeQsgd<8, false>{wire, floats, levels}, extent);
+    run(DecodeLevels<Layout, false>{wire, floats, levels, layout}, extent);
+  }
+}
+
+template <class Run>
+void with_decode_qsgd(const std::byte* wire, int levels, bool add, std::byte* floats, std::size_t elements, Run run) {
+  if (levels <= 7) {
+    with_decode_levels(wire, levels, QsgdLayout<4>{}, add, floats, elements, run);
+  } else {
+    with_decode_levels(wire, levels, QsgdLayout<8>{}, add, floats, elements, run);
   }
 }
 

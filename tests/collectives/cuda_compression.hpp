@@ -42,9 +42,9 @@ struct CodecPlaces {
 };
 
 /// Compressors that a GPU has, with the parameters that make a difference to it.
-constexpr const char* kGpuCompressors[] = {"fp16",      "bf16",   "int8",     "minmax8",  "onebit",
-                                           "qsgd",      "qsgd:2", "qsgd:127", "randomk",  "randomk:0.3",
-                                           "randomk:1", "sign",   "topk",     "topk:0.3", "topk:1"};
+constexpr const char* kGpuCompressors[] = {"fp16", "bf16",   "int4",     "int8",    "minmax8",     "onebit",
+                                           "qsgd", "qsgd:2", "qsgd:127", "randomk", "randomk:0.3", "randomk:1",
+                                           "sign", "topk",   "topk:0.3", "topk:1"};
 
 /// Calls `test(choice, elements, places)` for each codec that a GPU has, many sizes, and aligned and awkward addresses.
 template <class Test>

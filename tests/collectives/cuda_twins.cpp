@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "collectives/cuda/codecs.cuh"
+#include "collectives/cuda/int4.cuh"
 #include "collectives/cuda/minmax8.cuh"
 #include "collectives/cuda/onebit.cuh"
 #include "collectives/cuda/qsgd.cuh"
@@ -49,6 +50,24 @@ void encode_int8(const CompressorChoice&, const std::byte* floats, std::size_t e
 
 void decode_int8(const CompressorChoice&, const std::byte* wire, bool add, std::byte* floats, std::size_t elements) {
   cuda::with_decode_int8(wire, add, floats, elements, kRun);
+}
+
+void encode_int4(const CompressorChoice&, const std::byte* floats, std::size_t elements, std::byte* wire) {
+  constexpr unsigned kLanes = cuda::EncodeInt4::kLanes;
+  const cuda::EncodeInt4 work{floats, wire, elements};
+  for (std::size_t block = 0; block < work.blocks(); ++block) {
+    cuda::EncodeInt4::Taken taken[kLanes];
+    std::uint32_t largest = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      taken[lane] = work.plain(block) ? work.take<true>(block, lane) : work.take<false>(block, lane);
+      largest = std::max(largest, cuda::EncodeInt4::magnitude(taken[lane]));
+    }
+    for (unsigned lane = 0; lane < kLanes; ++lane) work.give(block, lane, taken[lane], largest);
+  }
+}
+
+void decode_int4(const CompressorChoice&, const std::byte* wire, bool add, std::byte* floats, std::size_t elements) {
+  cuda::with_decode_levels(wire, cuda::EncodeInt4::kLevels, cuda::Int4Layout{elements}, add, floats, elements, kRun);
 }
 
 struct SignedPart {
@@ -210,6 +229,7 @@ void decode_randomk(const CompressorChoice& choice, const std::byte* wire, bool 
 constexpr CodecTwin kTwins[] = {
     half<cuda::Float16>("fp16"),
     half<cuda::Bfloat16>("bf16"),
+    {"int4", encode_int4, decode_int4},
     {"int8", encode_int8, decode_int8},
     {"minmax8", encode_minmax8, decode_minmax8},
     {"onebit", encode_onebit, decode_onebit},

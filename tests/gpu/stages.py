@@ -97,7 +97,7 @@ STAGES = (
         tests("executors_tests", "tests/collectives/executors_test"),
         hbench("collective", *COLLECTIVE, "--executor", "cuda", "--ranks", "2,4", "-b", "1K", "-e", "64M", "-f", "8"),
         hbench("compressed", *COLLECTIVE, "--executor", "cuda", "--ranks", "2", "-b", "1M", "-e", "16M", "-f", "16",
-               "--algorithm", "ring", "--compressor", "fp16,bf16,int8,minmax8,sign,onebit,ef2:onebit,qsgd,topk,randomk,"
+               "--algorithm", "ring", "--compressor", "fp16,bf16,int8,int4,minmax8,sign,onebit,ef2:onebit,qsgd,topk,randomk,"
                "powersgd"),
         Step("processes", "mpirun",
              ("--allow-run-as-root", "--oversubscribe", "-n", "2", "{bench/hbench}", *COLLECTIVE, "--executor", "cuda",
