@@ -236,6 +236,9 @@ std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
                        strategy.method.text());
   if (!strategy.method.in_lockstep())
     if (std::string why = refuse_free_engine(strategy); !why.empty()) return why;
+  if (codes_by_method(strategy.method.plan(strategy.overlap)))
+    return fmt::format("{} has codes of its own, which hbench's engine does not exchange: it is simulated only",
+                       strategy.method.text());
   if (strategy.method.goes_by_units() && !replays)
     return fmt::format(
         "{} gathers parameters before each block of layers, where LibTorch's modules have no hooks: it "
