@@ -15,6 +15,7 @@
 #include "bench/sweep/own_models.hpp"
 #include "bench/sweep/plan.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
@@ -90,8 +91,12 @@ double CalibrationPlan::seconds() const {
 std::string CalibrationPlan::in_words() const {
   std::vector<std::string> models;
   for (const Case& baseline : baselines) models.push_back(baseline.workload);
-  return fmt::format("{} and what joins {} rank{}, to simulate nodes like this machine joined by {}",
-                     fmt::join(models, ", "), ranks(), ranks() == 1 ? "" : "s", fmt::join(networks, ", "));
+  std::vector<std::string_view> verbs;
+  if (evidence.contains(Evidence::simulated)) verbs.emplace_back("simulate");
+  if (evidence.contains(Evidence::emulated)) verbs.emplace_back("emulate");
+  return fmt::format("{} and what joins {}, to {} nodes like this machine joined by {}{}", fmt::join(models, ", "),
+                     counted(ranks(), "rank"), fmt::join(verbs, " and "), fmt::join(networks, ", "),
+                     evidence.contains(Evidence::emulated) ? "; how long emulations take is known then" : "");
 }
 
 fs::path CalibrationPlan::folder(const fs::path& database) const {
@@ -115,12 +120,14 @@ std::optional<CalibrationPlan> plan_calibration(const SweepRequest& request, con
                   "leave --calibrate out; hbench calibrate makes a profile of this machine by itself");
     return std::nullopt;
   }
-  const bool both = request.evidence.contains(Evidence::measured) && request.evidence.contains(Evidence::simulated);
-  if (!both && choice == CalibrationChoice::always)
-    throw Error(ExitCode::usage, "--calibrate measures this machine and simulates more of it, and --evidence does not",
-                "leave out --evidence, or give it both measured and simulated");
-  if (!both) return std::nullopt;
   CalibrationPlan calibration;
+  for (const Evidence evidence : {Evidence::emulated, Evidence::simulated})
+    if (request.evidence.contains(evidence)) calibration.evidence.insert(evidence);
+  const bool both = request.evidence.contains(Evidence::measured) && !calibration.evidence.empty();
+  if (!both && choice == CalibrationChoice::always)
+    throw Error(ExitCode::usage, "--calibrate measures this machine and predicts more of it, and --evidence does not",
+                "leave out --evidence, or give it measured and one of simulated and emulated");
+  if (!both) return std::nullopt;
   for (const Case& asked : plan.cases)
     if (asked.is_timed() && !asked.strategy.communicates()) calibration.baselines.push_back(asked);
   // The plan says why nothing can be measured.
@@ -149,23 +156,24 @@ void calibrate(const CalibrationPlan& calibration, const Data& data, const Calib
 
 Plan calibrated_plan(const CalibrationPlan& calibration, const SweepRequest& request, const Data& data,
                      const LocalMachine& machine, const fs::path& folder) {
-  SweepRequest simulated = request;
-  simulated.evidence = {Evidence::simulated};
-  simulated.single_gpu_rate = 0;
-  simulated.batch = calibration.baselines.front().batch_per_gpu;
-  add_presets_of_frameworks(simulated);
-  simulated.workloads.clear();
-  simulated.profiles.clear();
+  SweepRequest predicted = request;
+  predicted.evidence = calibration.evidence;
+  predicted.single_gpu_rate = 0;
+  predicted.batch = calibration.baselines.front().batch_per_gpu;
+  add_presets_of_frameworks(predicted);
+  predicted.workloads.clear();
+  predicted.profiles.clear();
   for (const Case& baseline : calibration.baselines)
-    simulated.workloads.push_back(fs::absolute(trace_file(folder, baseline)).string());
+    predicted.workloads.push_back(fs::absolute(trace_file(folder, baseline)).string());
   for (const std::string& name : calibration.networks)
-    simulated.profiles.push_back(fs::absolute(profile_file(folder, data.profiles.load(name))).string());
-  Plan plan = make_plan(simulated, data, machine);
+    predicted.profiles.push_back(fs::absolute(profile_file(folder, data.profiles.load(name))).string());
+  Plan plan = make_plan(predicted, data, machine);
   for (Case& asked : plan.cases) {
     const Case& measured = *std::ranges::find(calibration.baselines, asked.workload, &Case::workload);
     asked.image_size = measured.image_size;
     asked.model_digest = measured.model_digest;
     asked.training = measured.training;
+    if (asked.is_timed()) asked.machine = measured.machine;
   }
   return plan;
 }

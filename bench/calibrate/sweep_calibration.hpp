@@ -1,11 +1,12 @@
 #pragma once
 
-/// The calibration of a sweep: what it records and measures of this machine, so that counts beyond it are simulated on
-/// nodes like it.
+/// The calibration of a sweep: what it records and measures of this machine, so that nodes like it are simulated and
+/// emulated.
 
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct CalibrationPlan {
   MeasuredPlace place;
   std::vector<Case> baselines;        ///< measured: one process without communication, a model each
   std::vector<std::string> networks;  ///< profiles, by name or file
+  std::set<Evidence> evidence;        ///< of the cases that it adds: emulated, simulated
 
   int ranks() const { return place.ranks; }
   /// For the estimate.
@@ -31,7 +33,7 @@ struct CalibrationPlan {
 };
 
 /// Nothing where nothing is to be calibrated. Pure. \throws Error (usage) when `always` meets a sweep that does not
-/// measure and simulate.
+/// measure, or neither simulates nor emulates.
 std::optional<CalibrationPlan> plan_calibration(const SweepRequest& request, const LocalMachine& machine,
                                                 const Plan& plan, CalibrationChoice choice);
 
@@ -50,8 +52,8 @@ struct CalibrationRun {
 /// holds nothing of a GPU. \throws Error.
 void calibrate(const CalibrationPlan& calibration, const Data& data, const CalibrationRun& run);
 
-/// The simulated cases on nodes like this machine, with the image size, device and precision of the measured ones, so
-/// that reports show both together. \throws Error (usage) when nothing is left to simulate.
+/// The simulated and emulated cases on nodes like this machine, with the image size, device and precision of the
+/// measured ones, so that reports show them together. \throws Error (usage) when nothing is left of them.
 Plan calibrated_plan(const CalibrationPlan& calibration, const SweepRequest& request, const Data& data,
                      const LocalMachine& machine, const std::filesystem::path& folder);
 

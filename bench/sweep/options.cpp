@@ -125,8 +125,8 @@ void add_evidence(Arguments& app, SweepOptions& options) {
                        "measured runs float32 on CPU cores, tf32 on GPUs; clusters as their rates");
   Option* calibrate = app.add_flag_callback(
       "--calibrate", [&] { options.calibration = CalibrationChoice::always; },
-      "also simulate nodes like this machine, from a timeline and links measured here (default: on GPUs, when --gpus "
-      "asks for more than there are)");
+      "also simulate, and with --evidence emulated emulate, nodes like this machine, from a timeline and links "
+      "measured here (default: on GPUs, when --gpus asks for more than there are)");
   app.add_flag_callback(
          "--no-calibrate", [&] { options.calibration = CalibrationChoice::never; }, "disable calibration")
       ->excludes(calibrate);

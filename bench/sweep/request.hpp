@@ -15,8 +15,8 @@
 
 namespace hbench {
 
-/// Whether a sweep also simulates nodes like this machine. `where_it_helps`: on GPUs, when more of them are asked for
-/// than there are.
+/// Whether a sweep also simulates and emulates nodes like this machine. `where_it_helps`: on GPUs, when more of them
+/// are asked for than there are.
 enum class CalibrationChoice : std::uint8_t { where_it_helps, always, never };
 
 /// What was asked for; of measured runs a batch of 0 is 16.

@@ -77,8 +77,9 @@ std::string plan_in_words(const SweepPreparation& sweep) {
     seconds += sweep.cost(asked, plan);
     text += fmt::format("{:9} {:14} {:5} GPUs  {:40} {}", to_string(asked.evidence), asked.workload, asked.gpus,
                         asked.strategy_label(), asked.profile);
-    if (const auto emulated = sweep.emulated.find(&asked); emulated != sweep.emulated.end())
-      text += fmt::format(", dilated {:g} times, {:.0f} s", emulated->second.cluster.dilation, sweep.cost(asked, plan));
+    if (const auto planned = sweep.emulations.find(&asked); planned != sweep.emulations.end())
+      text += fmt::format(", dilated {:g} times, {:.0f} s", planned->second.emulated.cluster.dilation,
+                          planned->second.seconds);
     text += '\n';
   }
   for (const Refusal& refusal : plan.refused) text += fmt::format("left out  {}: {}\n", refusal.what, refusal.why);
@@ -103,7 +104,7 @@ ExitCode run_sweep(const Call& call) {
   if (!options) return ExitCode::good;
   SweepPreparation sweep = plan_sweep(call, std::move(*options));
   if (!sweep.options.dry_run) look_around(sweep);
-  plan_emulations(sweep);
+  sweep.emulations = plan_emulations(sweep, sweep.plan);
   if (sweep.options.dry_run) {
     fmt::print("{}", plan_in_words(sweep));
     return ExitCode::good;

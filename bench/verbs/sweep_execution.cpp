@@ -23,8 +23,6 @@ std::set<std::string> finished_keys(const SweepPreparation& sweep, const Store& 
   return keys;
 }
 
-bool is_simulated(const Case& asked) { return asked.evidence == Evidence::simulated; }
-
 /// Of all cases of the plan that are left, and of the calibration.
 double seconds_of(const SweepPreparation& sweep, std::initializer_list<const std::vector<const Case*>*> parts) {
   double seconds = sweep.calibration ? sweep.calibration->seconds() : 0;
@@ -34,6 +32,8 @@ double seconds_of(const SweepPreparation& sweep, std::initializer_list<const std
 }
 
 }  // namespace
+
+bool SweepExecution::is_simulated(const Case& asked) { return asked.evidence == Evidence::simulated; }
 
 SweepExecution::SweepExecution(const SweepPreparation& sweep, Store& store, std::function<void()> early)
     : sweep_(sweep),
@@ -61,18 +61,21 @@ void SweepExecution::run() {
     early_();
   }
   measure(measured_);
-  emulate_all(emulated_);
+  emulate_all(emulated_, sweep_.emulations);
   if (sweep_.calibration && !interrupted()) extend();
 }
 
 void SweepExecution::announce(std::size_t left) {
   for (const Finding& difference : sweep_.preflight.problems.differences)
     progress_.note(fmt::format("warning: {}: {} (fix: {})", difference.what, difference.state, difference.cure));
-  for (const Refusal& refusal : sweep_.plan.refused)
-    progress_.note(fmt::format("left out: {}: {}", refusal.what, refusal.why));
+  note_refusals(sweep_.plan.refused);
   if (const std::size_t all = sweep_.plan.cases.size(); sweep_.options.resume)
     progress_.note(
         fmt::format("resuming: {} of {} cases are in {}", all - left, all, sweep_.options.database.string()));
+}
+
+void SweepExecution::note_refusals(const std::vector<Refusal>& refused) {
+  for (const Refusal& refusal : refused) progress_.note(fmt::format("left out: {}: {}", refusal.what, refusal.why));
 }
 
 void SweepExecution::measure(const Cases& cases) {

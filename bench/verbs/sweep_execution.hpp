@@ -21,7 +21,7 @@ class SweepExecution {
   /// `sweep` and `store` outlive it. `early` is called once where minutes of measuring follow what was simulated.
   SweepExecution(const SweepPreparation& sweep, Store& store, std::function<void()> early);
 
-  /// Simulates, measures, emulates, and simulates nodes like this machine. \throws Error.
+  /// Simulates, measures, emulates, and predicts nodes like this machine. \throws Error.
   void run();
 
   /// Returns what the calibration added to the plan; empty without one.
@@ -32,6 +32,7 @@ class SweepExecution {
  private:
   using Cases = std::vector<const Case*>;
 
+  static bool is_simulated(const Case& asked);
   /// Whether another run has answered: the same question, place and code.
   bool is_finished(const Case& asked) const { return finished_.contains(answer_key(asked, sweep_.run.producer())); }
   /// The cases of a plan that are not finished and that `chosen` takes.
@@ -43,10 +44,12 @@ class SweepExecution {
     return cases;
   }
   void announce(std::size_t left);
+  void note_refusals(const std::vector<Refusal>& refused);
   void simulate(const Plan& plan, const Cases& cases);
   void measure(const Cases& cases);
-  void emulate_all(const Cases& cases);
+  void emulate_all(const Cases& cases, const PlannedEmulations& planned);
   void extend();
+  void emulate_extension();
 
   const SweepPreparation& sweep_;
   Store& store_;

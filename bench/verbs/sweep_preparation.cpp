@@ -98,7 +98,9 @@ void plan_again(SweepPreparation& sweep) {
   // A timeline that it records is not missing.
   std::erase_if(sweep.plan.refused, [&](const Refusal& refusal) {
     return std::ranges::any_of(sweep.calibration->baselines, [&](const Case& baseline) {
-      return refusal.what == fmt::format("{}, {}", baseline.workload, to_string(Evidence::simulated));
+      return std::ranges::any_of(sweep.calibration->evidence, [&](Evidence evidence) {
+        return refusal.what == fmt::format("{}, {}", baseline.workload, to_string(evidence));
+      });
     });
   });
 }
@@ -158,12 +160,14 @@ void describe_run(SweepPreparation& sweep) {
 }  // namespace
 
 bool SweepPreparation::is_launched_here(const Case& asked) const {
-  return asked.is_timed() && !is_of_emulated_cluster(asked, plan.catalog);
+  // An emulated case without a cluster of its own is of the network that all ranks here are given.
+  return asked.evidence == Evidence::measured ||
+         (asked.evidence == Evidence::emulated && asked.profile == machine.emulated);
 }
 
 double SweepPreparation::cost(const Case& asked, const Plan& of) const {
   if (asked.evidence == Evidence::simulated) return simulation_time(asked, of.catalog).value;
-  if (is_of_emulated_cluster(asked, of.catalog)) return emulated_times.at(&asked);
+  if (is_of_emulated_cluster(asked, of.catalog)) return emulations.at(&asked).seconds;
   return options.measure.launches * options.measure.launch_seconds();
 }
 
@@ -196,17 +200,19 @@ void look_around(SweepPreparation& sweep) {
   describe_run(sweep);
 }
 
-void plan_emulations(SweepPreparation& sweep) {
-  SimulatedRunner simulated(sweep.plan.catalog, interrupted);
+PlannedEmulations plan_emulations(const SweepPreparation& sweep, const Plan& plan) {
+  PlannedEmulations planned;
+  SimulatedRunner simulated(plan.catalog, interrupted);
   const EmulationOptions options{
       .dilation = sweep.options.dilation, .cores = sweep.options.measure.host.cores, .faults = emulated_faults()};
   const MeasureOptions launches = sweep.emulation_launches();
-  for (const Case& asked : sweep.plan.cases) {
-    if (!is_of_emulated_cluster(asked, sweep.plan.catalog)) continue;
-    const EmulatedCase& emulated =
-        sweep.emulated.emplace(&asked, emulated_case(asked, sweep.plan.catalog, simulated, options)).first->second;
-    sweep.emulated_times[&asked] = launches.launches * emulated_launch_time(emulated, launches).value;
+  for (const Case& asked : plan.cases) {
+    if (!is_of_emulated_cluster(asked, plan.catalog)) continue;
+    EmulatedCase emulated = emulated_case(asked, plan.catalog, simulated, options);
+    const double seconds = launches.launches * emulated_launch_time(emulated, launches).value;
+    planned.emplace(&asked, PlannedEmulation{std::move(emulated), seconds});
   }
+  return planned;
 }
 
 }  // namespace hbench

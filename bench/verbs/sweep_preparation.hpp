@@ -15,21 +15,28 @@
 
 namespace hbench {
 
-/// Moved as a whole: `emulated` points into the plan's cases.
+/// A case of an emulated cluster before its launches.
+struct PlannedEmulation {
+  EmulatedCase emulated;
+  double seconds = 0;  ///< of all launches
+};
+/// By cases of a plan, into which it points.
+using PlannedEmulations = std::map<const Case*, PlannedEmulation>;
+
+/// Moved as a whole: `emulations` point into the plan's cases.
 struct SweepPreparation {
   SweepOptions options;
   Data data;
   LocalMachine machine;
   Plan plan;
-  Preflight preflight{};                           ///< of several hosts; else empty
-  std::optional<CalibrationPlan> calibration{};    ///< of nodes like this machine
-  Run run{};                                       ///< what is stored about this run
-  std::map<const Case*, EmulatedCase> emulated{};  ///< of the plan's cases
-  std::map<const Case*, double> emulated_times{};  ///< seconds of all launches
+  Preflight preflight{};                         ///< of several hosts; else empty
+  std::optional<CalibrationPlan> calibration{};  ///< of nodes like this machine
+  Run run{};                                     ///< what is stored about this run
+  PlannedEmulations emulations{};                ///< of the plan's cases
 
   /// Returns whether the case is measured on this machine, in turn with others, and not on an emulated cluster.
   bool is_launched_here(const Case& asked) const;
-  /// Returns the seconds that a case of `of` (the plan, or what a calibration adds) takes.
+  /// Returns the seconds that a case of the plan takes, or a simulated one of `of`, which a calibration adds.
   double cost(const Case& asked, const Plan& of) const;
   /// Returns the options of launches on emulated clusters.
   MeasureOptions emulation_launches() const;
@@ -40,7 +47,8 @@ SweepPreparation plan_sweep(const Call& call, SweepOptions options);
 /// Tries the worker, looks at the hosts, and describes the run: what measuring here needs. Plans again with what it
 /// finds. \throws Error (environment) when hosts cannot run it.
 void look_around(SweepPreparation& sweep);
-/// Chooses how each emulated case is dilated. The last step, because it points into the plan.
-void plan_emulations(SweepPreparation& sweep);
+/// Chooses how each case of an emulated cluster is dilated. `plan` (the sweep's, or what a calibration adds) outlives
+/// what is returned.
+PlannedEmulations plan_emulations(const SweepPreparation& sweep, const Plan& plan);
 
 }  // namespace hbench

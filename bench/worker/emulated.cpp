@@ -137,6 +137,7 @@ ExitCode run_emulated_worker(const WorkOrder& order, const Say& say) {
   request.node_of_rank = emulation.costs.node_of_rank;
   request.dilation = emulation.replay.dilation;
   request.polling = emulation.polling;
+  request.strategy.on_gpu = false;  // cores replay it, whatever it was recorded on
   const std::unique_ptr<RankEndpoints> endpoints = make_process_endpoints();
   require_ranks(endpoints->home().transport(), request.world.ranks());
   const std::unique_ptr<Endpoint> endpoint = make_emulated_endpoint(

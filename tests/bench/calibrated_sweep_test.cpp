@@ -65,7 +65,7 @@ TEST(CalibratedSweep, ThatCannotCalibrateSaysSoAndDoesTheRest) {
   write_bytes(workplace / "hbench-calibration", "a file where the folder would be");
   const Outcome outcome = workplace.run(calibrating_sweep({"--json"}));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("no nodes like this machine are simulated: cannot make " + kFolder));
+  EXPECT_THAT(outcome.err, HasSubstr("no nodes like this machine are predicted: cannot make " + kFolder));
   const json points = json::parse(outcome.out);
   EXPECT_EQ(points.size(), 3u);
   EXPECT_EQ(of_evidence(points, "measured").size(), 3u);
@@ -77,7 +77,7 @@ TEST(CalibratedSweep, ThatLacksMpiSaysSoOnceAndKeepsWhatItMeasured) {
   const Workplace workplace;
   const Outcome outcome = workplace.run(calibrating_sweep({"--json"}, "mpi"), {{"PATH", "/nowhere"}});
   EXPECT_EQ(outcome.code, 3) << "cases of more than one process have failed";
-  const std::string_view note = "no nodes like this machine are simulated: measuring what joins the ranks: ";
+  const std::string_view note = "no nodes like this machine are predicted: measuring what joins the ranks: ";
   EXPECT_THAT(outcome.err, HasSubstr(note));
   EXPECT_EQ(outcome.err.find(note), outcome.err.rfind(note));
   EXPECT_EQ(json::parse(outcome.out).at(0).at("status"), "done");

@@ -15,6 +15,7 @@
 #include "bench/emulation/emulated_launch.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/program.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 namespace {
@@ -219,6 +220,64 @@ TEST_F(Emulation, InterruptedAtAnyMomentLeavesNothingBehind) {
     EXPECT_TRUE(all_die(processes())) << "after signal " << signal << " in round " << round;
   }
   EXPECT_EQ(links(), before);
+}
+
+TEST(CalibratedEmulation, ReplaysTheTimelineThatTheSweepRecordedOnThisMachine) {
+  if (const Availability torch = torch_availability(); !torch.available) GTEST_SKIP() << torch.in_words();
+  if (const Availability mpi = mpi_availability(); !mpi.available) GTEST_SKIP() << mpi.in_words();
+  setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+  const Workplace workplace;
+  const auto sweep = [&](const std::string& more) {
+    return workplace.run({"sweep",
+                          "--calibrate",
+                          "--device",
+                          "cpu",
+                          "--gpus",
+                          "2",
+                          "--workload",
+                          "lenet5",
+                          "--image-size",
+                          "32",
+                          "--batch",
+                          "64",
+                          "--launches",
+                          "2",
+                          "--steps",
+                          "4",
+                          "--profile",
+                          "hkbu-10gbe",
+                          "--algorithm",
+                          "ring",
+                          "--compressor",
+                          "none",
+                          "--oversubscribe",
+                          "2",
+                          "--evidence",
+                          "measured,emulated",
+                          "--emulated-launches",
+                          "1",
+                          "--json",
+                          more});
+  };
+  const Outcome planned = sweep("--dry-run");
+  ASSERT_EQ(planned.code, 0) << planned.err;
+  EXPECT_THAT(planned.out, HasSubstr("to emulate nodes like this machine joined by hkbu-10gbe; how long emulations"));
+  EXPECT_THAT(planned.out, ::testing::Not(HasSubstr("no recorded timeline"))) << "it will be recorded";
+  if (planned.out.find("left out  emulated runs") != std::string::npos) GTEST_SKIP() << planned.out;
+
+  const Outcome outcome = sweep("--verbose");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("emulating 1 case of nodes like this machine: about "));
+  const json points = json::parse(outcome.out);
+  ASSERT_EQ(points_of(points, "emulated").size(), 1U);
+  const json emulated = points_of(points, "emulated").front(), alone = points_of(points, "measured").front();
+  EXPECT_EQ(emulated.at("profile"), "this-machine-hkbu-10gbe");
+  EXPECT_EQ(emulated.at("image_size"), 32);
+  EXPECT_EQ(emulated.at("machine"), alone.at("machine"));
+  // What each rank replays is as fast as the process that was measured alone.
+  const double ideal = emulated.at("throughput").get<double>() / emulated.at("efficiency").get<double>();
+  EXPECT_NEAR(ideal / (2 * alone.at("throughput").get<double>()), 1, 0.01);
+  EXPECT_EQ(json::parse(sweep("--resume").out), points) << "nothing is emulated again";
 }
 
 }  // namespace

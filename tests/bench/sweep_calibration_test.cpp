@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "bench/launch/installation.hpp"
 #include "tests/bench/plan_example.hpp"
 #include "tests/support/expect_error.hpp"
@@ -70,8 +72,8 @@ TEST(SweepCalibration, TakesNetworksOfSeveralSpeedsWhereNobodyNamesOne) {
     EXPECT_THAT(data.profiles.names(), testing::Contains(name)) << name;
 }
 
-TEST(SweepCalibration, NeedsASweepThatMeasuresAndSimulates) {
-  for (const Evidence evidence : {Evidence::measured, Evidence::simulated}) {
+TEST(SweepCalibration, NeedsASweepThatMeasuresAndPredicts) {
+  for (const Evidence evidence : {Evidence::measured, Evidence::emulated, Evidence::simulated}) {
     SweepRequest request = both({1, 8});
     request.evidence = {evidence};
     EXPECT_FALSE(planned(request, machine_of_four_gpus()).has_value());
@@ -128,6 +130,44 @@ TEST(CalibratedPlan, SimulatesEveryCountOnNodesLikeThisMachineAsItWasMeasured) {
   }
   EXPECT_EQ(plan.catalog.profiles.at("this-machine-hkbu-10gbe").title,
             "machines like this joined by hkbu-10gbe, 4 GPUs per node, 10 Gbit/s");
+}
+
+TEST(CalibratedPlan, HasEmulatedCasesWhereTheyAreAskedForOfTheMachineThatWasMeasured) {
+  for (const bool simulates : {true, false}) {
+    SweepRequest request = both({1, 2, 8});
+    if (!simulates) request.evidence.erase(Evidence::simulated);
+    request.evidence.insert(Evidence::emulated);
+    auto calibration = planned(request, machine_of_two(), CalibrationChoice::always);
+    ASSERT_TRUE(calibration.has_value());
+    EXPECT_THAT(calibration->in_words(), HasSubstr(simulates ? "to simulate and emulate nodes" : "to emulate nodes"));
+    calibration->baselines.front().machine = "this machine's";
+    const TemporaryFolder folder;
+    leave_files(*calibration, folder.path());
+    const Plan plan = calibrated_plan(*calibration, request, load_data(), machine_of_two(), folder.path());
+    std::map<Evidence, std::vector<int>> gpus;
+    for (const Case& asked : plan.cases) {
+      gpus[asked.evidence].push_back(asked.gpus);
+      EXPECT_EQ(asked.profile, "this-machine-hkbu-10gbe");
+      EXPECT_EQ(asked.machine, asked.evidence == Evidence::emulated ? "this machine's" : "");
+      EXPECT_EQ(asked.image_size, calibration->baselines.front().image_size);
+    }
+    EXPECT_THAT(gpus[Evidence::emulated], ElementsAre(2, 8)) << "one rank exchanges nothing";
+    EXPECT_EQ(gpus[Evidence::simulated].size(), simulates ? 3U : 0U);
+  }
+}
+
+TEST(CalibratedPlan, LeavesOutEmulationsWhereThisMachineCannotEmulate) {
+  SweepRequest request = both({2});
+  request.evidence.insert(Evidence::emulated);
+  LocalMachine machine = machine_of_two();
+  machine.limits.no_emulation = "no namespaces";
+  const auto calibration = planned(request, machine, CalibrationChoice::always);
+  const TemporaryFolder folder;
+  leave_files(*calibration, folder.path());
+  const Plan plan = calibrated_plan(*calibration, request, load_data(), machine, folder.path());
+  ASSERT_EQ(plan.cases.size(), 1U);
+  EXPECT_EQ(plan.cases.front().evidence, Evidence::simulated);
+  EXPECT_EQ(plan.refused.front().why, "no namespaces");
 }
 
 TEST(CalibratedPlan, IsAnErrorWhereTheCalibrationIsNotThere) {
