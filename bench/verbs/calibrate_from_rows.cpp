@@ -8,18 +8,69 @@
 
 #include "analysis/fit/fit_curve.hpp"
 #include "analysis/fit/fit_profile.hpp"
+#include "analysis/fit/framework_rows.hpp"
 #include "analysis/fit/imported_curve.hpp"
 #include "analysis/fit/next_row.hpp"
 #include "analysis/fit/profile_text.hpp"
+#include "analysis/store/store.hpp"
+#include "bench/calibrate/record_step.hpp"
+#include "bench/database/outputs.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
 #include "bench/verbs/prediction_options.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/file.hpp"
+#include "collectives/base/text.hpp"
 #include "reports/prediction/fits.hpp"
 
 namespace hbench {
 namespace {
+
+/// The profile of this machine that a sweep left beside its database. \throws Error (usage) where there is none, or
+/// more than one.
+std::string profile_beside(const std::string& database) {
+  std::vector<std::string> found;
+  std::error_code none;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(std::filesystem::absolute(calibration_folder(database)), none))
+    if (entry.path().filename().string().starts_with("this-machine-")) found.push_back(entry.path().string());
+  if (found.size() == 1) return found.front();
+  throw Error(ExitCode::usage,
+              found.empty() ? fmt::format("there is no profile of the machine beside {}", database)
+                            : fmt::format("there are {} profiles beside {}", found.size(), database),
+              found.empty() ? "add --calibrate to the sweep that measures the frameworks, or give --profile FILE of "
+                              "hbench calibrate --network NAME"
+                            : fmt::format("name one: --profile {}", fmt::join(found, ", ")));
+}
+
+/// Lets `data` know the timelines of the rows that were recorded with the profile: they lie in its folder. \throws
+/// Error (usage) where one is missing.
+void know_timelines(const std::vector<CaseResult>& rows, const std::filesystem::path& profile, Data& data) {
+  std::set<std::string> workloads;
+  for (const CaseResult& row : rows) workloads.insert(row.asked.workload);
+  for (const std::string& name : workloads) {
+    const std::filesystem::path file = std::filesystem::absolute(profile).parent_path() / (name + ".toml");
+    if (std::filesystem::exists(file)) {
+      data.traces.add(data.traces.load(file.string()));
+    } else if (!data.traces.has(name)) {
+      throw Error(ExitCode::usage, fmt::format("{} is missing: the timeline of {}", file.string(), name),
+                  fmt::format("hbench calibrate --model {} --out {} records it, with the --batch and --image-size that "
+                              "were measured",
+                              name, file.string()));
+    }
+  }
+}
+
+/// The steps of frameworks in a database. \throws Error (usage) where there are none.
+std::vector<CaseResult> rows_of_frameworks(const std::string& file, const std::string& profile, std::size_t& others) {
+  const Store store(file, Store::Mode::read_only);
+  FrameworkRows found = framework_rows(store.results(), store.baselines(), profile);
+  others = found.others;
+  if (found.rows.empty())
+    throw Error(ExitCode::usage, fmt::format("{} has no measured steps of frameworks on several ranks", file),
+                "hbench sweep --framework pytorch-ddp --calibrate measures some (hbench list frameworks)");
+  return std::move(found.rows);
+}
 
 /// The rows of one cluster; those of others are counted. \throws Error (usage) where there are none.
 std::vector<CaseResult> rows_of(const std::string& file, const std::string& cluster, std::size_t& others) {
@@ -61,11 +112,15 @@ std::optional<Request> parse(const Call& call) {
       "  mpirun -n 16 -H a:8,b:8 hbench collective --algorithm ring --json > two.json\n"
       "  hbench calibrate --from two.json --profile aws-p5 --out mine.toml\n"
       "  hbench sweep --gpus 1..64 --profile ./mine.toml --evidence simulated\n"
+      "  hbench calibrate --from my.db\n"
       "rows.csv has the columns of analysis/published/published.csv (analysis/published/README.md), one row for each "
       "measured throughput.");
   app.add_option("--from", request.from,
-                 "table of measured steps, or what nccl-tests or hbench collective --json printed");
-  app.add_option("--profile", request.base, "profile to start from: a name of hbench list profiles, or a TOML file");
+                 "table of measured steps, a results database with steps of frameworks, or what nccl-tests or hbench "
+                 "collective --json printed");
+  app.add_option("--profile", request.base,
+                 "profile to start from: a name of hbench list profiles, or a TOML file (default: of a database the "
+                 "one of this machine that hbench sweep --calibrate left beside it)");
   app.add_option("--out", request.file, "file of the fitted profile (default: NAME-fitted.toml)");
   app.add_option("--collective", request.hints.collective, "of a measured collective, where it does not say it");
   app.add_option("--ranks", request.hints.ranks, "GPUs of a measured collective (default: as it says)",
@@ -78,6 +133,7 @@ std::optional<Request> parse(const Call& call) {
   add_verbosity(app, request.verbosity);
   if (app.parse(call)) return std::nullopt;
   if (!request.hints.collective.empty()) parse_collective_kind(request.hints.collective);
+  if (request.base.empty() && is_database(request.from)) request.base = profile_beside(request.from);
   if (request.base.empty())
     throw Error(ExitCode::usage, "--from needs a profile to start from",
                 "add such as --profile hkbu-10gbe (hbench list profiles)");
@@ -100,15 +156,18 @@ ExitCode calibrate_from_curve(const Request& request, const Profile& profile, Im
   return ExitCode::good;
 }
 
-/// The table's figures become those of the profile.
+/// The figures of the table, or of a database's frameworks, become those of the profile.
 ExitCode calibrate_from_table(const Request& request, const Profile& profile) {
   if (!request.hint.empty())
     throw Error(ExitCode::usage,
-                fmt::format("{} is for a measured collective, and {} is a table", request.hint, request.from),
+                fmt::format("{} is for a measured collective, and {} has steps", request.hint, request.from),
                 fmt::format("leave out {}", request.hint));
   std::size_t others = 0;
-  std::vector<CaseResult> rows = rows_of(request.from, profile.name, others);
-  const FittedProfile fitted = predicted(request.verbosity, [&](const Data& data, const SimulationMeans& means) {
+  const bool of_frameworks = is_database(request.from);
+  std::vector<CaseResult> rows = of_frameworks ? rows_of_frameworks(request.from, profile.name, others)
+                                               : rows_of(request.from, profile.name, others);
+  const FittedProfile fitted = predicted(request.verbosity, [&](Data data, const SimulationMeans& means) {
+    if (of_frameworks) know_timelines(rows, request.base, data);
     FittedProfile made = fit_profile(profile, std::move(rows), data, means);
     require_better(made, data);
     made.next = next_row(made, data);
@@ -120,7 +179,10 @@ ExitCode calibrate_from_table(const Request& request, const Profile& profile) {
     return ExitCode::good;
   }
   fmt::print("{}", terminal_text(fit_document(fitted, request.from, request.each), request.wide));
-  if (others > 0) fmt::print("{} row{} of other clusters not used.\n", others, others == 1 ? " is" : "s are");
+  if (others > 0)
+    fmt::print("{} of {} {} not used.\n", counted(static_cast<std::int64_t>(others), "row"),
+               of_frameworks ? "other machines, of one rank, with servers or without a baseline" : "other clusters",
+               others == 1 ? "is" : "are");
   fmt::print("Wrote {}\n", request.file.string());
   return ExitCode::good;
 }
@@ -139,6 +201,7 @@ ExitCode calibrate_from_rows(const Call& call) {
   const Profile profile = load_data().profiles.load(request->base);
   if (request->file.empty()) request->file = profile.name + "-fitted.toml";
   check_writable(request->file, "--out");
+  if (is_database(request->from)) return calibrate_from_table(*request, profile);
   if (std::optional<ImportedCurve> curve = read_curve(read_file(request->from), request->from, request->hints))
     return calibrate_from_curve(*request, profile, std::move(*curve));
   return calibrate_from_table(*request, profile);

@@ -205,12 +205,18 @@ std::string format_trace(const Trace& trace) {
   return out + "]\n" + (trace.recorded ? recorded_text(*trace.recorded) : "");
 }
 
+void TraceLibrary::add(Trace trace) {
+  std::string name = trace.name;
+  added_.insert_or_assign(std::move(name), std::move(trace));
+}
+
 bool TraceLibrary::has(std::string_view name) const {
-  return std::ranges::find(files_.names(), name) != files_.names().end() || is_transformer(name) ||
-         find_published_shape(name) != nullptr;
+  return added_.contains(name) || std::ranges::find(files_.names(), name) != files_.names().end() ||
+         is_transformer(name) || find_published_shape(name) != nullptr;
 }
 
 Trace TraceLibrary::load(std::string_view name_or_file) const {
+  if (const auto added = added_.find(name_or_file); added != added_.end()) return added->second;
   if (is_model_file(name_or_file)) throw no_timeline(name_or_file);
   if (is_transformer(name_or_file) || find_published_shape(name_or_file) != nullptr)
     return computed_trace(name_or_file);

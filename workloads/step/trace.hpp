@@ -68,7 +68,10 @@ class TraceLibrary {
   explicit TraceLibrary(const std::filesystem::path& folder) : files_(folder, "workload") {}
   /// Sorted.
   const std::vector<std::string>& names() const { return files_.names(); }
-  /// Whether `load` knows a name: a file of the folder, or a transformer that is computed from its numbers.
+  /// From now on `load` knows a trace of the user's by its name, in the place of any other.
+  void add(Trace trace);
+  /// Whether `load` knows a name: a trace that was added, a file of the folder, or a transformer that is computed from
+  /// its numbers.
   bool has(std::string_view name) const;
   /// A known name, a path to a trace file (recognised by `/` or `.toml`), or a transformer as `computed_trace` reads
   /// it. \throws Error (usage).
@@ -76,6 +79,7 @@ class TraceLibrary {
 
  private:
   TomlLibrary files_;
+  std::map<std::string, Trace, std::less<>> added_;
 };
 
 }  // namespace hbench
