@@ -63,12 +63,12 @@ namespace {
 /// By what factor the speed of another run of this machine may differ. One launch alone tells no more of it than
 /// others' machines do.
 double repeat_factor(const CaseResult& baseline) {
-  constexpr double kLeast = 1.02;
+  constexpr double kLeast = 1.02, kMost = 100;  // a profile may state
   std::vector<double> medians;
   for (const Launch& launch : timed_steps(baseline).launches) medians.push_back(median(launch));
   if (medians.size() < 2) return kUsualRateFactor;
   const Interval interval = repeat_interval(medians);
-  return std::max(kLeast, std::sqrt(interval.high / interval.low));
+  return std::clamp(std::sqrt(interval.high / interval.low), kLeast, kMost);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "bench/calibrate/link_curve.hpp"
+#include "bench/calibrate/measure_machine.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/installation.hpp"
 #include "collectives/base/units_text.hpp"
@@ -186,6 +187,16 @@ TEST(MeasuredLink, IsRefusedWhereTheMachineStaysBusy) {
   const TemporaryFolder folder;
   const LinkRequest request{program_that_is_disturbed(3, folder), "threads", 2, false};
   expect_error([&] { measure_link(request); }, ExitCode::wrong_data, HasSubstr("do not grow"), HasSubstr("too busy"));
+}
+
+// Two launches on a busy machine, of which one took twice as long, say next to nothing of its speed.
+TEST(MachineRate, HasAFactorThatAProfileMayState) {
+  CaseResult alone;
+  alone.asked = {.evidence = Evidence::measured, .workload = "lenet5", .strategy = {.algorithm = "none"}};
+  alone.asked.batch_per_gpu = 8;
+  for (const int launch : {0, 1})
+    alone.samples.push_back({.launch = launch, .metric = "step_seconds", .value = 1.0 + launch, .unit = "s"});
+  EXPECT_EQ(rate_of(alone, "a test").factor, 100);
 }
 
 }  // namespace
