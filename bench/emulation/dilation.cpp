@@ -32,16 +32,16 @@ constexpr double kLooking = 0.2;
 /// Of a step: by so much this machine may lengthen it.
 constexpr double kNegligible = 0.01;
 
-/// What all ranks together send in a step: every algorithm moves at most twice the gradients for each worker.
-double bytes_of(const EmulatedStep& step) {
-  double gradients = 0;
-  for (const GradientEvent& gradient : step.timeline.gradients)
-    gradients += static_cast<double>(gradient.elements) * sizeof(float);
-  return 2 * gradients * step.world.workers;
+StepTimes times_of(const Profile& profile, const EmulatedStep& step) {
+  return StepSimulator(profile, step.world).run(step.timeline, step.strategy);
 }
 
-Seconds simulated(const Profile& profile, const EmulatedStep& step) {
-  return StepSimulator(profile, step.world).run(step.timeline, step.strategy).step;
+Seconds simulated(const Profile& profile, const EmulatedStep& step) { return times_of(profile, step).step; }
+
+/// What all ranks together send in a step.
+double bytes_of(const EmulatedStep& step) {
+  const Moved of_a_worker = times_of(step.profile, step).sent.value();
+  return (of_a_worker.within + of_a_worker.between) * step.world.workers;
 }
 
 /// The cluster with what a rank can send here, in the cluster's time.

@@ -135,15 +135,38 @@ void Replay::forward(int step) {
 
 void Replay::forward(int step, int unit) {
   if (unit == 0) begin_step(step);
-  for (const int tensor : plan_.units[static_cast<std::size_t>(unit)]) {
-    const ProcessorTime counted(processor_time_);
-    const auto index = static_cast<std::size_t>(tensor);
-    if (step > 0) compare_some(gathered(), {offsets_[index], offsets_[index + 1]});
-  }
+  compare_gathered(unit);
   const StepTimeline& timeline = request_.timeline;
   forward_ = forward_ + timeline.forward *
                             (backward_of(plan_.units, static_cast<std::size_t>(unit), timeline) / timeline.backward);
   compute_until(std::min(forward_, timeline.forward));
+  if (frees(unit)) forget_some(unit);
+}
+
+bool Replay::frees(int unit) const {
+  const auto gather = std::ranges::find_if(plan_.tasks, [&](const Task& task) {
+    return task.unit == unit && task.collective == CollectiveKind::all_gather;
+  });
+  return gather->frees && !gather->keeps;
+}
+
+void Replay::compare_gathered(int unit) {
+  const ProcessorTime counted(processor_time_);
+  if (step_ == 0) return;
+  for (const int tensor : plan_.units[static_cast<std::size_t>(unit)]) compare_some(gathered(), range_of(tensor));
+}
+
+/// What another gather must bring again: of the runs that are compared, all but this rank's own parts.
+void Replay::forget_some(int unit) {
+  const ProcessorTime counted(processor_time_);
+  if (own_.empty()) return;
+  for (const int tensor : plan_.units[static_cast<std::size_t>(unit)])
+    for_some_runs(range_of(tensor), [&](ElementRange run) {
+      for (std::int64_t i = run.begin; i < run.end; ++i) {
+        const auto holds = [i](const ElementRange& part) { return part.begin <= i && i < part.end; };
+        if (std::ranges::none_of(own_, holds)) memory_.parameters[static_cast<std::size_t>(i)] = -1;
+      }
+    });
 }
 
 void Replay::begin_step(int step) {
@@ -165,13 +188,14 @@ void Replay::backward(const std::function<void(int)>& ready, double) {
 }
 
 void Replay::backward(int unit) {
+  compare_gathered(unit);
   for (const int tensor : plan_.units[static_cast<std::size_t>(unit)]) make_gradient(tensor);
   if (unit == 0) compute_until(request_.timeline.passes());
 }
 
 void Replay::make_gradient(int tensor) {
   const auto index = static_cast<std::size_t>(tensor);
-  fill(memory_.gradients, {offsets_[index], offsets_[index + 1]}, scale_ * static_cast<float>(rank_ + 1));
+  fill(memory_.gradients, range_of(tensor), scale_ * static_cast<float>(rank_ + 1));
   compute_until(request_.timeline.forward + request_.timeline.gradients[index].ready);
 }
 
@@ -267,11 +291,15 @@ void Replay::compare(const Expected& expected, ElementRange range) const {
 }
 
 /// All elements of the last step are compared by `digest`, which no step pays for.
-void Replay::compare_some(const Expected& expected, ElementRange within) const {
-  if (!exact_) return;
+template <class Use>
+void Replay::for_some_runs(ElementRange within, Use use) const {
   const std::int64_t first = within.begin / kRun * kRun + (step_ % kSampled) * kRun;
   for (std::int64_t begin = first; begin < within.end; begin += kSampled * kRun)
-    compare(expected, {std::max(begin, within.begin), std::min(begin + kRun, within.end)});
+    use({std::max(begin, within.begin), std::min(begin + kRun, within.end)});
+}
+
+void Replay::compare_some(const Expected& expected, ElementRange within) const {
+  if (exact_) for_some_runs(within, [&](ElementRange run) { compare(expected, run); });
 }
 
 void Replay::apply(double, double) {

@@ -93,6 +93,18 @@ class Replay final : public Compute, private UnitPasses {
   /// Whether an exchange of this step leaves all parameters the same on all ranks.
   bool exchanges_parameters() const;
   bool averages_parameters() const;
+  /// Where the tensor lies.
+  ElementRange range_of(int tensor) const {
+    return {offsets_[static_cast<std::size_t>(tensor)], offsets_[static_cast<std::size_t>(tensor) + 1]};
+  }
+  /// \throws Error as `compare`
+  void compare_gathered(int unit);
+  /// Whether what was gathered for the forward pass of a unit is freed after it, and kept by nobody.
+  bool frees(int unit) const;
+  void forget_some(int unit);
+  /// Those runs of a range that are looked at in this step.
+  template <class Use>
+  void for_some_runs(ElementRange within, Use use) const;
   void compare_some(const Expected& expected, ElementRange within) const;
   /// \throws Error (wrong_data) that names the first element that is wrong.
   void compare(const Expected& expected, ElementRange range) const;
