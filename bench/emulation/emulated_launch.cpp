@@ -11,6 +11,7 @@
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/records/emulation.hpp"
 #include "analysis/trace/ledger_samples.hpp"
+#include "bench/emulation/namespaces.hpp"
 #include "bench/launch/find_program.hpp"
 #include "bench/launch/start_ranks.hpp"
 #include "bench/sweep/launch_log.hpp"
@@ -110,6 +111,13 @@ void divide_times(std::vector<Sample>& samples, double dilation) {
 }
 
 /// Why figures of these samples count for nothing; empty where they do.
+/// Whether the check before a launch has found links that this machine cannot keep at their rates.
+bool links_fell_short(const std::vector<Sample>& samples) {
+  return std::ranges::any_of(samples, [](const Sample& sample) {
+    return sample.metric == metric::kLinkLeast && sample.value < 1 - kLinkTolerance;
+  });
+}
+
 std::string why_void(const std::vector<Sample>& samples, double dilation) {
   for (const Sample& sample : samples)
     if (sample.metric == metric::kEmulatedBusy && sample.value > kMostBusy)
@@ -189,7 +197,11 @@ LaunchOutcome emulate_launch(const EmulatedCase& emulated, const MeasureOptions&
   LaunchLog log(launch, links.ranks());
   const JobOutcome end = start_ranks(start, options.host, log.reports, [&](const WorkerLine& line) { log.note(line); });
   if (interrupted()) return {};
-  if (end.code != ExitCode::good) return lost_launch(end.code, launch, end.reason);
+  if (end.code != ExitCode::good) {
+    LaunchOutcome outcome = lost_launch(end.code, launch, end.reason);
+    outcome.overloaded = links_fell_short(log.samples);
+    return outcome;
+  }
   if (std::string why = why_void(log.samples, dilation); !why.empty()) {
     LaunchOutcome outcome = lost_launch(ExitCode::environment, launch, why);
     outcome.overloaded = true;

@@ -279,6 +279,15 @@ TEST(Replay, SendsAsManyBytesAsASimulationOfItsMethod) {
   }
 }
 
+TEST(Replay, OfALateCompressorEndsAlikeOnAllWorkers) {
+  TrainingRequest request = make_request({.workers = 3}, "ring", "", "none");
+  request.strategy.method = parse_method("late-compression:2");
+  request.strategy.compressor = parse_compressor("powersgd:2");
+  const Replayed all = replay_on_threads(request, small_replay(0.1));
+  EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+  EXPECT_EQ(all.digests.size(), 1U);
+}
+
 TEST(Replay, OfLocalStepsAveragesOverServersToo) {
   TrainingRequest request = make_request({.workers = 3, .servers = 2}, "ps", "sliced", "none");
   for (const char* method : {"local-sgd:2", "diloco:2", "post-local-sgd:2:3"}) {

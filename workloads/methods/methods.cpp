@@ -26,16 +26,18 @@ extern const Method kStaleServers;
 extern const Method kDecentralized;
 extern const Method kExponential;
 extern const Method kGossip;
+extern const Method kLateCompression;
 extern const Method kOneBitAdam;
 extern const Method kQAdam;
 extern const Method kTensor;
 extern const Method kPipeline;
 
 std::span<const Method* const> methods() {
-  static constexpr std::array kTable{&kSynchronous,  &kZero,         &kFsdp,          &kFsdpKeeping,  &kHsdp,
-                                     &kHpz,          &kZeroPlusPlus, &kLocalSgd,      &kPostLocalSgd, &kDiloco,
-                                     &kAsyncServers, &kStaleServers, &kDecentralized, &kExponential,  &kGossip,
-                                     &kOneBitAdam,   &kQAdam,        &kTensor,        &kPipeline};
+  static constexpr std::array kTable{&kSynchronous,   &kZero,        &kFsdp,         &kFsdpKeeping,
+                                     &kHsdp,          &kHpz,         &kZeroPlusPlus, &kLocalSgd,
+                                     &kPostLocalSgd,  &kDiloco,      &kAsyncServers, &kStaleServers,
+                                     &kDecentralized, &kExponential, &kGossip,       &kLateCompression,
+                                     &kOneBitAdam,    &kQAdam,       &kTensor,       &kPipeline};
   return kTable;
 }
 

@@ -1,4 +1,4 @@
-#include "workloads/methods/momenta_plan.hpp"
+#include "workloads/methods/later_plan.hpp"
 
 namespace hbench {
 namespace {

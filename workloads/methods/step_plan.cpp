@@ -59,6 +59,12 @@ bool carries_momenta(const StepPlan& plan) {
                              [](const Task& task) { return !task.computes() && task.carried == Carried::momenta; });
 }
 
+bool codes_later(const StepPlan& plan) {
+  return std::ranges::any_of(plan.tasks, [](const Task& task) {
+    return !task.computes() && task.carried == Carried::gradients && task.coded() && task.from > 0;
+  });
+}
+
 bool codes_by_method(const StepPlan& plan) { return std::ranges::any_of(plan.tasks, &Task::coded_by_method); }
 
 bool carries_parameters(const StepPlan& plan) {

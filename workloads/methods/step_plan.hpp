@@ -155,6 +155,9 @@ bool applies_sums(const StepPlan& plan, int apply, int iteration);
 bool carries_momenta(const StepPlan& plan, int iteration);
 bool carries_momenta(const StepPlan& plan);
 
+/// Whether gradients are coded from an iteration of the job on alone.
+bool codes_later(const StepPlan& plan);
+
 /// Whether the method names what codes what its collectives carry.
 bool codes_by_method(const StepPlan& plan);
 

@@ -137,6 +137,9 @@ std::string refuse_method(const TrainingStrategy& strategy, const World& world) 
   if (!strategy.method.division.none()) return refuse_divided(strategy, world);
   const std::string method = strategy.method.text();
   const StepPlan plan = strategy.method.plan(strategy.overlap);
+  if (strategy.compressor.verbatim() && codes_later(plan))
+    return fmt::format(
+        "{} codes gradients from an iteration on, and no compressor is named; give --compressor powersgd", method);
   if (carries_momenta(plan))
     if (std::string why = refuse_momenta(strategy); !why.empty()) return why;
   if (codes_by_method(plan))
