@@ -11,6 +11,8 @@
 namespace hbench {
 namespace {
 
+/// Says that a rank asks now; any other number that it leaves, after so many iterations.
+constexpr std::int32_t kAsks = -1;
 constexpr std::string_view kLastPartners = "waiting for the last partners";
 
 /// One tensor of a rank that asks.
@@ -73,7 +75,12 @@ class LastPartners final : public Operation {
 
 Gossip::Gossip(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
                const ModelMemory& memory)
-    : request_(request), endpoint_(endpoint), memory_(memory), offsets_(layout.offsets()), scratch_(endpoint.device()) {
+    : request_(request),
+      endpoint_(endpoint),
+      memory_(memory),
+      offsets_(layout.offsets()),
+      scratch_(endpoint.device()),
+      notices_(endpoint.control()) {
   const auto tensors = static_cast<std::size_t>(layout.tensors());
   for (std::size_t i = 0; i < tensors; ++i) {
     ask_tags_.push_back(endpoint.reserve_tag());
@@ -84,12 +91,8 @@ Gossip::Gossip(const TrainingRequest& request, Endpoint& endpoint, const Gradien
     others_.push_back(rank == endpoint.transport().rank() ? nullptr
                                                           : std::make_unique<Other>(endpoint.control(), rank));
     if (others_.back() == nullptr) continue;
-    others_.back()->leaving.expect();
+    others_.back()->notices.expect();
     others_.back()->links.resize(tensors);
-    for (std::size_t i = 0; i < tensors; ++i) {
-      others_.back()->links[i].buffer = make_floats(endpoint.device(), landings_[i].floats.size());
-      expect(rank, i);
-    }
   }
 }
 
@@ -103,6 +106,7 @@ Gossip::~Gossip() {
 
 void Gossip::begin_step(int iteration) {
   iteration_ = iteration;
+  notices_.send(partner_of(endpoint_.transport().rank(), iteration, request_.world.workers), kLeavingTag, kAsks);
   DeviceNumbers(memory_.means, endpoint_.device()).assign(DeviceNumbers(memory_.parameters, endpoint_.device()));
 }
 
@@ -120,77 +124,87 @@ std::unique_ptr<Operation> Gossip::exchange(const Bucket& bucket) {
   return std::make_unique<Asking>(endpoint_, partner, std::move(tensors));
 }
 
-void Gossip::expect(Rank from, std::size_t index) {
-  Link& link = others_[static_cast<std::size_t>(from)]->links[index];
-  link.request = endpoint_.transport().receive(from, ask_tags_[index], std::as_writable_bytes(link.buffer.floats));
-  link.stage = Link::Stage::receives;
+/// Its parameters go where those of a rank were that has been answered, if there was one.
+void Gossip::expect_all(Rank from) {
+  Other& other = *others_[static_cast<std::size_t>(from)];
+  --other.asks;
+  if (other.room.empty() && !spare_.empty()) {
+    other.room = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  for (std::size_t i = 0; i < other.links.size(); ++i) {
+    if (other.room.size() == i) other.room.push_back(make_floats(endpoint_.device(), landings_[i].floats.size()));
+    other.links[i] = {Link::Stage::receives,
+                      endpoint_.transport().receive(from, ask_tags_[i], std::as_writable_bytes(other.room[i].floats))};
+  }
+}
+
+bool Gossip::read_notices(Other& other) {
+  const std::optional<std::int32_t> notice = other.notices.poll();
+  if (!notice) return false;
+  if (*notice == kAsks) {
+    ++other.asks;
+    other.notices.expect();
+  } else {
+    other.left = true;
+  }
+  return true;
 }
 
 bool Gossip::progress() {
   bool moved = false;
+  notices_.progress();
   for (std::size_t rank = 0; rank < others_.size(); ++rank) {
     if (others_[rank] == nullptr) continue;
-    if (others_[rank]->leaving.poll()) {
-      let_leave(*others_[rank]);
+    Other& other = *others_[rank];
+    moved = read_notices(other) || moved;
+    if (other.asks > 0 && other.idle()) {
+      expect_all(static_cast<Rank>(rank));
       moved = true;
     }
+    if (other.room.empty()) continue;
     for (std::size_t i = 0; i < ask_tags_.size(); ++i) moved = progress(static_cast<Rank>(rank), i) || moved;
+    if (other.asks == 0 && other.idle()) spare_.push_back(std::exchange(other.room, {}));
   }
   return moved;
 }
 
-/// Messages of this tensor have come, or left. What is expected anew may be there already: nobody rings for it again.
+/// Messages of this tensor have come, or left.
 bool Gossip::progress(Rank from, std::size_t index) {
-  Other& other = *others_[static_cast<std::size_t>(from)];
-  Link& link = other.links[index];
+  Link& link = others_[static_cast<std::size_t>(from)]->links[index];
   bool moved = false;
   while (link.stage != Link::Stage::idle && endpoint_.transport().test(link.request)) {
     moved = true;
-    const bool came = std::exchange(link.stage, Link::Stage::idle) == Link::Stage::receives;
-    if (came)
-      answer(from, index);
-    else if (!other.left)
-      expect(from, index);
+    if (std::exchange(link.stage, Link::Stage::idle) == Link::Stage::receives) answer(from, index);
   }
   return moved;
 }
 
 void Gossip::answer(Rank to, std::size_t index) {
-  Link& link = others_[static_cast<std::size_t>(to)]->links[index];
+  Other& other = *others_[static_cast<std::size_t>(to)];
+  const std::span<float> room = other.room[index].floats;
   Device& device = endpoint_.device();
-  DeviceNumbers mean(tensor(memory_.means, index), device), asked(link.buffer.floats, device);
-  DeviceNumbers before(scratch_.of(link.buffer.floats.size()), device);
+  DeviceNumbers mean(tensor(memory_.means, index), device), asked(room, device);
+  DeviceNumbers before(scratch_.of(room.size()), device);
   before.assign(mean);
   mean.multiply(0.5);
   mean.add(asked, 0.5);
   asked.assign(before);
-  link.request = endpoint_.transport().send(to, answer_tags_[index], std::as_bytes(link.buffer.floats));
-  link.stage = Link::Stage::sends;
-}
-
-void Gossip::let_leave(Other& other) {
-  other.left = true;
-  for (Link& link : other.links | std::views::reverse) {
-    if (link.stage != Link::Stage::receives) continue;
-    endpoint_.transport().cancel(link.request);
-    link.stage = Link::Stage::idle;
-  }
+  other.links[index] = {Link::Stage::sends, endpoint_.transport().send(to, answer_tags_[index], std::as_bytes(room))};
 }
 
 bool Gossip::done() const {
   return std::ranges::all_of(others_, [](const auto& other) {
-    const auto idle = [](const Link& link) { return link.stage == Link::Stage::idle; };
-    return other == nullptr || (other->left && std::ranges::all_of(other->links, idle));
+    return other == nullptr || (other->left && other->asks == 0 && other->idle());
   });
 }
 
 void Gossip::leave(int iterations) {
-  Outbox outbox(endpoint_.control());
   for (Rank rank = 0; rank < request_.world.workers; ++rank)
-    if (rank != endpoint_.transport().rank()) outbox.send(rank, kLeavingTag, static_cast<std::int32_t>(iterations));
+    if (rank != endpoint_.transport().rank()) notices_.send(rank, kLeavingTag, static_cast<std::int32_t>(iterations));
   LastPartners last(*this);
   wait_for(last, request_.timeout, kLastPartners);
-  flush(outbox, request_.timeout, kLastPartners);
+  flush(notices_, request_.timeout, kLastPartners);
 }
 
 }  // namespace hbench

@@ -2,6 +2,7 @@
 
 /// Means with a partner that is drawn anew in each iteration, and answers whatever it computes.
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -15,7 +16,8 @@
 
 namespace hbench {
 
-/// One rank's, where its endpoint's operands lie. A rank that asks sends its parameters x as the iteration began with
+/// One rank's, where its endpoint's operands lie. A rank that asks says so to its partner, which has room for the
+/// model only then, and sends its parameters x as the iteration began with
 /// them. Its partner sends back what it has aside, m, and puts (m + x) / 2 in its place; the rank that asked moves what
 /// it has aside by (m - x) / 2. So the sum over all ranks of what lies aside stays the same, in whatever order they
 /// ask.
@@ -34,17 +36,23 @@ class Gossip final : public SomeExchange {
   void leave(int iterations) override;
 
  private:
-  /// What another rank may ask of one tensor.
+  /// What another rank asks of one tensor.
   struct Link {
     enum class Stage : std::uint8_t { idle, receives, sends } stage = Stage::idle;
-    DeviceFloats buffer;  ///< of its parameters, then of the answer
     Transport::Request request = 0;
   };
+  /// Of another rank's parameters, by tensor, and then of the answers.
+  using Room = std::vector<DeviceFloats>;
   /// Another rank.
   struct Other {
-    Other(Transport& control, Rank from) : leaving(control, from, kLeavingTag) {}
-    Inbox<std::int32_t> leaving;
+    Other(Transport& control, Rank from) : notices(control, from, kLeavingTag) {}
+    bool idle() const {
+      return std::ranges::all_of(links, [](const Link& link) { return link.stage == Link::Stage::idle; });
+    }
+    Inbox<std::int32_t> notices;
     std::vector<Link> links = {};  ///< by tensor
+    Room room = {};                ///< while it asks
+    int asks = 0;                  ///< that have begun there and not here
     bool left = false;
   };
 
@@ -52,10 +60,10 @@ class Gossip final : public SomeExchange {
     return memory.subspan(static_cast<std::size_t>(offsets_[index]),
                           static_cast<std::size_t>(offsets_[index + 1] - offsets_[index]));
   }
-  void expect(Rank from, std::size_t tensor);
+  bool read_notices(Other& other);
+  void expect_all(Rank from);
   bool progress(Rank from, std::size_t tensor);
   void answer(Rank to, std::size_t tensor);
-  void let_leave(Other& other);
 
   const TrainingRequest& request_;
   Endpoint& endpoint_;
@@ -65,6 +73,8 @@ class Gossip final : public SomeExchange {
   std::vector<DeviceFloats> landings_;       ///< of answers, by tensor
   Scratch scratch_;
   std::vector<std::unique_ptr<Other>> others_;  ///< by rank; null: this one
+  std::vector<Room> spare_;
+  Outbox notices_;
   int iteration_ = -1;
 };
 

@@ -21,7 +21,6 @@ Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const Gradi
       memory_(memory),
       offsets_(layout.offsets()),
       own_parts_(plan.tasks.size()),
-      shards_among_(scatter_groups(plan)),
       memories_(request.strategy.compressor, layout, request.seed, endpoint.device()),
       trace_(trace),
       some_(some) {
@@ -175,10 +174,11 @@ void Reducer::unpack(Running& running) {
 }
 
 std::span<float> Reducer::own_part_of(const Running& running) const {
+  const Task& of = task(running);
   const AlgorithmChoice& all_reduce =
       request_.strategy.algorithm.at(static_cast<std::int64_t>(running.tensors.size_bytes()));
   const ElementRange part = own_part(endpoint_, part_of(all_reduce, CollectiveKind::reduce_scatter).value(),
-                                     request_.world, shards_among_, running.buffer);
+                                     request_.world, of.part_among.value_or(of.groups), running.buffer);
   return running.buffer.subspan(static_cast<std::size_t>(part.begin), static_cast<std::size_t>(part.size()));
 }
 

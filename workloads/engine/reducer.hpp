@@ -83,7 +83,7 @@ class Reducer {
   void pack(Running& running);
   void unpack(Running& running);
   std::size_t filling(const Running& running, std::size_t elements) const;
-  /// Of the buffer: what a reduce-scatter of it leaves on this rank.
+  /// Of the buffer: what a reduce-scatter of it leaves on this rank, or has left.
   std::span<float> own_part_of(const Running& running) const;
   void note_own_part(const Running& running);
   std::shared_ptr<Packing> packing_of(const Running& running);
@@ -96,7 +96,6 @@ class Reducer {
   CompressorChoice verbatim_ = parse_compressor("none");  ///< of what is not coded
   std::vector<std::int64_t> offsets_;
   std::vector<std::vector<ElementRange>> own_parts_;  ///< by task
-  RankGroups shards_among_;                           ///< within which reduce-scatters are
   std::vector<std::vector<Shard>> shards_;            ///< per tensor, with servers only
   GradientMemories memories_;
   std::deque<LeavingBucket> waiting_;

@@ -101,12 +101,6 @@ bool leaves_own_parts(const Task& collective) {
   return collective.part_among || collective.collective == CollectiveKind::reduce_scatter;
 }
 
-RankGroups scatter_groups(const StepPlan& plan) {
-  for (const Task& task : plan.tasks)
-    if (!task.computes() && task.collective == CollectiveKind::reduce_scatter) return task.groups;
-  return {};
-}
-
 bool ends_step(const StepPlan& plan, int task, int iteration) {
   const auto exchanges = [&](const Task& later) { return !later.computes() && later.is_in(iteration); };
   return !leaves_own_parts(plan.task(task)) && std::none_of(plan.tasks.begin() + task + 1, plan.tasks.end(), exchanges);

@@ -142,9 +142,6 @@ bool in_lockstep(const StepPlan& plan);
 /// Whether a rank exchanges anything with these.
 bool exchanges_among(const StepPlan& plan, Among among);
 
-/// Returns the groups of ranks within which gradients are scattered.
-RankGroups scatter_groups(const StepPlan& plan);
-
 /// Returns the reduce-scatter before an all-gather, whose parts it brings together; -1 where there is none.
 int scatter_of(const StepPlan& plan, int all_gather);
 

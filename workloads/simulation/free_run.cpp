@@ -53,6 +53,7 @@ FreeRun::FreeRun(const RankWalk::Request& request, Network& network, Lateness la
       spans_(request.spans),
       messages_(network, request.strategy.compressor.encoding()),
       flow_(network, *this),
+      elements_(request.timeline.elements()),
       walkers_(static_cast<std::size_t>(world_.workers)),
       iterations_(iterations_of(messages_per_iteration(world_, request.timeline, request.strategy))),
       behind_(world_.workers) {
@@ -156,7 +157,7 @@ int FreeRun::open(Rank rank, const LaunchedBucket& leaving, int answers) {
   }
   const int index = closed_.back();
   closed_.pop_back();
-  exchange(index) = {rank, leaving.number, walker(rank).iteration, answers, leaving.elements};
+  exchange(index) = {rank, leaving.number, walker(rank).iteration, answers};
   return index;
 }
 
@@ -170,11 +171,13 @@ void FreeRun::send_to_servers(Rank rank, const LaunchedBucket& leaving, double s
     }
 }
 
-/// A rank that is drawn among all others.
+/// A rank that is drawn among all others, which answers tensor by tensor.
 void FreeRun::send_to_partner(Rank rank, const LaunchedBucket& leaving, double start) {
   const Rank partner = partner_of(rank, walker(rank).iteration, world_.workers);
-  const int index = open(rank, leaving, 1);
-  send(index, {.src = rank, .dst = partner, .first_chunk = 0, .kind = TransferKind::reduce}, leaving.elements, start);
+  const int index = open(rank, leaving, static_cast<int>(leaving.bucket.tensors.size()));
+  for (const int tensor : leaving.bucket.tensors)
+    send(index, {.src = rank, .dst = partner, .first_chunk = tensor, .kind = TransferKind::reduce},
+         elements_[static_cast<std::size_t>(tensor)], start);
 }
 
 void FreeRun::send_to_neighbours(Rank rank, const LaunchedBucket& leaving, double start) {
@@ -195,8 +198,7 @@ void FreeRun::send(int sender, const Transfer& transfer, std::int64_t elements, 
 
 void FreeRun::arrived(int sender, const Transfer& transfer, double at) {
   if (task_.among == Among::neighbours) return flow_.cue(at, {kCame, transfer.dst, sender});
-  flow_.cue(at, {transfer.kind == TransferKind::reduce ? kReached : kAnswered, sender,
-                 task_.among == Among::servers ? transfer.first_chunk : transfer.dst});
+  flow_.cue(at, {transfer.kind == TransferKind::reduce ? kReached : kAnswered, sender, transfer.first_chunk});
 }
 
 void FreeRun::cued(const MessageFlow::Cue& cue) {
@@ -234,15 +236,18 @@ void FreeRun::reached(int index, int piece) {
   for (const int each : answered) answer(each, piece);
 }
 
-/// \param from the piece of a server, or the partner
-void FreeRun::answer(int index, int from) {
+/// \param part the piece of a server, or the tensor of the partner
+void FreeRun::answer(int index, int part) {
   const Exchange& to = exchange(index);
-  if (task_.among == Among::partner)
-    return send(index, {.src = from, .dst = to.rank, .kind = TransferKind::copy}, to.elements, now_);
-  Held& mine = held(from);
+  Transfer back{.dst = to.rank, .first_chunk = part, .kind = TransferKind::copy};
+  if (task_.among == Among::partner) {
+    back.src = partner_of(to.rank, to.iteration, world_.workers);
+    return send(index, back, elements_[static_cast<std::size_t>(part)], now_);
+  }
+  Held& mine = held(part);
   mine.seen[static_cast<std::size_t>(to.rank)] = mine.version;
-  send(index, {.src = mine.server, .dst = to.rank, .first_chunk = from, .kind = TransferKind::copy}, mine.elements,
-       now_);
+  back.src = mine.server;
+  send(index, back, mine.elements, now_);
 }
 
 /// Its own bucket counts as one of the messages that it waits for.

@@ -55,7 +55,6 @@ class FreeRun : private Carrier, private MessageFlow::Owner {
     int number = 0;     ///< of the bucket
     int iteration = 0;  ///< of the rank
     int missing = 0;    ///< answers
-    std::int64_t elements = 0;
   };
   /// A piece of a tensor, where one server holds it.
   struct Held {
@@ -80,7 +79,7 @@ class FreeRun : private Carrier, private MessageFlow::Owner {
   int open(Rank rank, const LaunchedBucket& leaving, int answers);
   /// A server has got a piece: it applies it, and answers whom it can.
   void reached(int exchange, int piece);
-  void answer(int exchange, int piece);
+  void answer(int exchange, int part);
   void came(Rank rank, int key);
   void deliver(Rank rank, int number);
 
@@ -103,6 +102,7 @@ class FreeRun : private Carrier, private MessageFlow::Owner {
   std::vector<Span> spans_of_iteration_;
   Messages messages_;
   MessageFlow flow_;
+  std::vector<std::int64_t> elements_;    ///< by tensor
   Task task_;                             ///< the exchange of the plan
   std::vector<Walker> walkers_;           ///< by rank
   std::vector<Held> held_;                ///< with servers
