@@ -1,6 +1,7 @@
 #include "workloads/simulation/free_run.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 
 #include "workloads/methods/partner.hpp"
@@ -54,6 +55,7 @@ FreeRun::FreeRun(const RankWalk::Request& request, Network& network, Lateness la
       messages_(network, request.strategy.compressor.encoding()),
       flow_(network, *this),
       elements_(request.timeline.elements()),
+      all_elements_(std::accumulate(elements_.begin(), elements_.end(), std::int64_t{0})),
       walkers_(static_cast<std::size_t>(world_.workers)),
       iterations_(iterations_of(messages_per_iteration(world_, request.timeline, request.strategy))),
       behind_(world_.workers) {
@@ -171,13 +173,21 @@ void FreeRun::send_to_servers(Rank rank, const LaunchedBucket& leaving, double s
     }
 }
 
-/// A rank that is drawn among all others, which answers tensor by tensor.
+/// A rank that is drawn among all others, which answers tensor by tensor: small ones that follow each other count as
+/// one.
 void FreeRun::send_to_partner(Rank rank, const LaunchedBucket& leaving, double start) {
+  constexpr std::int64_t kParts = 32;  // of a model, about
   const Rank partner = partner_of(rank, walker(rank).iteration, world_.workers);
-  const int index = open(rank, leaving, static_cast<int>(leaving.bucket.tensors.size()));
-  for (const int tensor : leaving.bucket.tensors)
-    send(index, {.src = rank, .dst = partner, .first_chunk = tensor, .kind = TransferKind::reduce},
-         elements_[static_cast<std::size_t>(tensor)], start);
+  std::vector<std::int64_t> parts;
+  for (const int tensor : leaving.bucket.tensors) {
+    if (parts.empty() || parts.back() * kParts >= all_elements_) parts.push_back(0);
+    parts.back() += elements_[static_cast<std::size_t>(tensor)];
+  }
+  const int index = open(rank, leaving, static_cast<int>(parts.size()));
+  exchange(index).parts = parts;
+  for (int part = 0; part < std::ssize(parts); ++part)
+    send(index, {.src = rank, .dst = partner, .first_chunk = part, .kind = TransferKind::reduce},
+         parts[static_cast<std::size_t>(part)], start);
 }
 
 void FreeRun::send_to_neighbours(Rank rank, const LaunchedBucket& leaving, double start) {
@@ -236,13 +246,13 @@ void FreeRun::reached(int index, int piece) {
   for (const int each : answered) answer(each, piece);
 }
 
-/// \param part the piece of a server, or the tensor of the partner
+/// \param part the piece of a server, or the part of what the partner was asked
 void FreeRun::answer(int index, int part) {
   const Exchange& to = exchange(index);
   Transfer back{.dst = to.rank, .first_chunk = part, .kind = TransferKind::copy};
   if (task_.among == Among::partner) {
     back.src = partner_of(to.rank, to.iteration, world_.workers);
-    return send(index, back, elements_[static_cast<std::size_t>(part)], now_);
+    return send(index, back, to.parts[static_cast<std::size_t>(part)], now_);
   }
   Held& mine = held(part);
   mine.seen[static_cast<std::size_t>(to.rank)] = mine.version;

@@ -52,9 +52,10 @@ class FreeRun : private Carrier, private MessageFlow::Owner {
   /// What a bucket waits for.
   struct Exchange {
     Rank rank = 0;
-    int number = 0;     ///< of the bucket
-    int iteration = 0;  ///< of the rank
-    int missing = 0;    ///< answers
+    int number = 0;                        ///< of the bucket
+    int iteration = 0;                     ///< of the rank
+    int missing = 0;                       ///< answers
+    std::vector<std::int64_t> parts = {};  ///< elements of what a partner is asked
   };
   /// A piece of a tensor, where one server holds it.
   struct Held {
@@ -102,7 +103,8 @@ class FreeRun : private Carrier, private MessageFlow::Owner {
   std::vector<Span> spans_of_iteration_;
   Messages messages_;
   MessageFlow flow_;
-  std::vector<std::int64_t> elements_;    ///< by tensor
+  std::vector<std::int64_t> elements_;  ///< by tensor
+  std::int64_t all_elements_;
   Task task_;                             ///< the exchange of the plan
   std::vector<Walker> walkers_;           ///< by rank
   std::vector<Held> held_;                ///< with servers
