@@ -6,13 +6,23 @@
 
 namespace hbench {
 
-std::string refuse_emulated_memory(int ranks, const StepTimeline& timeline, std::int64_t available) {
-  // The gradients, what buckets are packed and received in, and the libraries of a process.
-  constexpr double kBuffers = 1.6, kProcess = 60e6;
+namespace {
+
+/// Models in the memory of a rank: gradients, what buckets are packed and received in, parameters, and the means that
+/// lie aside with what others send for them.
+double models_of(const StepPlan& plan) {
+  return 1.6 + (carries_parameters(plan) ? 1 : 0) + (takes_means_with_some(plan) ? 3 : 0);
+}
+
+}  // namespace
+
+std::string refuse_emulated_memory(int ranks, const StepTimeline& timeline, const StepPlan& plan,
+                                   std::int64_t available) {
+  constexpr double kProcess = 60e6;  // the libraries
   double gradients = 0;
   for (const GradientEvent& gradient : timeline.gradients)
     gradients += static_cast<double>(gradient.elements) * sizeof(float);
-  const double needed = ranks * (kBuffers * gradients + kProcess);
+  const double needed = ranks * (models_of(plan) * gradients + kProcess);
   if (needed <= static_cast<double>(available)) return {};
   return fmt::format("{} ranks with gradients of {} take {} of memory, and {} are available", ranks,
                      format(Bytes(gradients)), format(Bytes(needed)), format(Bytes(static_cast<double>(available))));

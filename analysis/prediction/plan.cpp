@@ -334,7 +334,8 @@ std::string PlanBuilder::refuse_emulated(const Case& asked, const TrainingStrate
   const int per_node = gpus_per_domain(asked);
   if (asked.gpus > per_node && asked.gpus % per_node != 0)
     return fmt::format("emulated nodes are full, and a node has {} GPUs", per_node);
-  return refuse_emulated_memory(world.ranks(), plan_.catalog.traces.at(asked.workload).timeline, limits_.memory);
+  return refuse_emulated_memory(world.ranks(), plan_.catalog.traces.at(asked.workload).timeline,
+                                strategy.method.plan(strategy.overlap), limits_.memory);
 }
 
 /// Keeps the case when a single GPU's speed is known.

@@ -20,6 +20,7 @@
 #include "collectives/base/units_text.hpp"
 #include "collectives/executors/executor.hpp"
 #include "workloads/libtorch.hpp"
+#include "workloads/methods/method.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {
@@ -52,8 +53,9 @@ Finding emulation() {
   if (!capacity) return finding;
   // The most ranks whose gradients fit, of ResNet-50's size.
   const StepTimeline resnet50 = load_data().traces.load("resnet50").timeline;
+  const StepPlan synchronous = parse_method("synchronous").plan(true);
   int ranks = 2;
-  while (ranks < 250 && refuse_emulated_memory(ranks + 1, resnet50, available_memory()).empty()) ++ranks;
+  while (ranks < 250 && refuse_emulated_memory(ranks + 1, resnet50, synchronous, available_memory()).empty()) ++ranks;
   finding.state = fmt::format(
       "available: hosts send {} together, so a cluster's rates are divided until its ranks do; memory holds {} ranks "
       "of "
