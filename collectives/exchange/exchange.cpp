@@ -23,8 +23,9 @@ std::unique_ptr<Operation> prepare_exchange(Endpoint& endpoint, const ExchangeRe
   const std::string refusal =
       refuse_exchange(asked.algorithm, asked.compressor, operand.type, operand.op, asked.among());
   if (!refusal.empty()) throw Error(ExitCode::usage, refusal, "see hbench list algorithms and hbench list compressors");
-  if (asked.algorithm.algorithm->is_vendor() && !asked.groups.all())
-    throw Error(ExitCode::usage, "a library's collective is among all ranks, not within groups", "choose ring");
+  if (!asked.groups.all() && (asked.algorithm.algorithm->is_vendor() || operand.op == ReduceOp::average))
+    throw Error(ExitCode::usage, "within groups of ranks are sums alone, and no library's own collectives",
+                "choose ring and sum");
   if (asked.algorithm.algorithm->is_vendor()) return endpoint.vendor(asked.algorithm.algorithm->collective, operand);
 
   if (asked.compressor.verbatim())

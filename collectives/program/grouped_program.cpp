@@ -115,7 +115,7 @@ void GroupedProgram::finish(const RankPlan::Step& step) {
 
 void GroupedProgram::finish() {
   const World& world = plan_.schedule.world;
-  if (plan_.rank < world.workers) {
+  if (plan_.rank < world.workers && operand_.op == ReduceOp::average) {
     if (plan_.schedule.collective == CollectiveKind::all_reduce)
       device_.finish(operand_.type, operand_.op, world.workers, operand_.buffer);
     if (plan_.schedule.collective == CollectiveKind::reduce_scatter) {

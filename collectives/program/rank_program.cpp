@@ -234,8 +234,9 @@ class RankProgram final : public Operation, private Sink {
   /// Enqueues what turns the buffer into the result, once every message is done.
   void finish() {
     if (plan_.rounds_result) image_.round_result();
+    // Something is left to do of averages alone, which are not within groups, where parts are not those of ranks.
     const bool has_result = rank_ < world_.workers;
-    if (!has_result) return;
+    if (!has_result || operand_.op != ReduceOp::average) return;
     if (collective_ == CollectiveKind::all_reduce)
       device_.finish(operand_.type, operand_.op, world_.workers, operand_.buffer);
     if (collective_ == CollectiveKind::reduce_scatter) {
