@@ -167,8 +167,9 @@ Blocks method_costs(const Scaling& scaling) {
       Heading{1, "What each training method costs"},
       Paragraph{
           "Each by its best configuration on the most GPUs. Memory: weights, gradients, optimizer's state and "
-          "activations that a GPU keeps; sent: what all send in an iteration, for each GPU; of a timed step both are "
-          "those of its prediction, where there is one; unseen: gradients of others that were applied while a rank "
+          "activations that a GPU keeps, of a timed step by its prediction, where there is one; sent: what all send in "
+          "an iteration, for each GPU, of a timed step counted by the ranks; unseen: gradients of others that were "
+          "applied while a rank "
           "computed its own; apart: the root mean square distance of ranks' parameters from their mean. None of "
           "it says how fast a model learns."}};
   if (!charts.charts.empty()) blocks.push_back(std::move(charts));
