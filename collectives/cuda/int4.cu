@@ -15,7 +15,7 @@ constexpr unsigned kWarps = kThreads / kWarp;
 __global__ void __launch_bounds__(kThreads) encode_int4(const EncodeInt4 work) {
   const unsigned lane = threadIdx.x % kWarp;
   const std::size_t warps = static_cast<std::size_t>(gridDim.x) * kWarps;
-  for (std::size_t block = static_cast<std::size_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp; block < work.blocks();
+  for (std::size_t block = static_cast<std::size_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp; block < work.buckets();
        block += warps) {
     const EncodeInt4::Taken taken = work.plain(block) ? work.take<true>(block, lane) : work.take<false>(block, lane);
     work.give(block, lane, taken, largest_of_warp(EncodeInt4::magnitude(taken)));
@@ -27,8 +27,8 @@ class Int4Codec final : public LaunchedCodec {
   void launch_encode(const Queue& queue, std::span<const float> in, const Draw&,
                      std::span<std::byte> out) const override {
     if (in.empty()) return;
-    const EncodeInt4 work{bytes_of(in), out.data(), in.size()};
-    const unsigned blocks = blocks_for<encode_int4>(queue, (work.blocks() + kWarps - 1) / kWarps);
+    const EncodeInt4 work{{bytes_of(in), in.size()}, out.data()};
+    const unsigned blocks = blocks_for<encode_int4>(queue, (work.buckets() + kWarps - 1) / kWarps);
     encode_int4<<<blocks, kThreads, 0, queue.stream>>>(work);
     succeed(cudaGetLastError(), "launching a CUDA kernel");
   }

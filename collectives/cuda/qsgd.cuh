@@ -7,6 +7,7 @@
 
 #include "collectives/cuda/random.cuh"
 #include "collectives/cuda/walk.cuh"
+#include "collectives/cuda/warp_bucket.cuh"
 
 namespace hbench::cuda {
 
@@ -31,56 +32,20 @@ HBENCH_ON_BOTH float level_scale_of(std::uint32_t magnitude) {
   return scale < 0x1p-118F ? 0 : scale;
 }
 
-/// One warp encodes one bucket, each of its 32 lanes 16 elements; in between it finds the largest of all magnitudes.
 template <unsigned kBits>
-struct EncodeQsgd {
+struct EncodeQsgd : WarpBucket<QsgdLayout<kBits>::kBucket> {
   using Layout = QsgdLayout<kBits>;
-  static constexpr unsigned kLanes = 32;
-  static constexpr unsigned kGroups = 4;  // of four elements
-  struct Taken {
-    Group<float, 4> groups[kGroups];
-  };
+  using Bucket = WarpBucket<Layout::kBucket>;
+  using typename Bucket::Taken;
 
-  const std::byte* floats;
   std::byte* wire;
-  std::size_t elements;
   int levels;
   RandomKey key;
 
-  HBENCH_ON_BOTH std::size_t buckets() const { return (elements + Layout::kBucket - 1) / Layout::kBucket; }
   HBENCH_ON_BOTH Random random(std::size_t bucket) const { return {key, bucket * Layout::kBucket}; }
-  /// Whether a bucket is whole, four of its elements can be one access, and its random numbers are near.
+  /// Whether the bucket is plain, and its random numbers are near.
   HBENCH_ON_BOTH bool plain(std::size_t bucket) const {
-    return reinterpret_cast<std::uintptr_t>(floats) % 16 == 0 && (bucket + 1) * Layout::kBucket <= elements &&
-           random(bucket).near(Layout::kBucket);
-  }
-  static HBENCH_ON_BOTH std::size_t element(std::size_t bucket, unsigned lane, unsigned group) {
-    return bucket * Layout::kBucket + (group * kLanes + lane) * 4;
-  }
-
-  /// Zeros behind the end, which change no magnitude. \pre kPlain: the bucket is
-  template <bool kPlain>
-  HBENCH_ON_BOTH Taken take(std::size_t bucket, unsigned lane) const {
-    Taken taken;
-    HBENCH_UNROLL
-    for (unsigned g = 0; g < kGroups; ++g) {
-      const std::size_t first = element(bucket, lane, g);
-      if constexpr (kPlain) {
-        taken.groups[g] = load<float, 4>(floats + 4 * first);
-      } else {
-        HBENCH_UNROLL
-        for (unsigned i = 0; i < 4; ++i)
-          taken.groups[g].at[i] = first + i < elements ? load_aligned<float>(floats + 4 * (first + i)) : 0.0F;
-      }
-    }
-    return taken;
-  }
-
-  static HBENCH_ON_BOTH std::uint32_t magnitude(const Taken& taken) {
-    std::uint32_t largest = 0;
-    HBENCH_UNROLL
-    for (const Group<float, 4>& group : taken.groups) largest = largest_magnitude(group.at, largest);
-    return largest;
+    return Bucket::plain(bucket) && random(bucket).near(Layout::kBucket);
   }
 
   /// `largest` of all lanes' magnitudes. \pre kPlain: the bucket is
@@ -91,11 +56,13 @@ struct EncodeQsgd {
     const Random random = this->random(bucket);
     if (lane == 0) store_one(wire + Layout::scale_at(bucket), scale);
     HBENCH_UNROLL
-    for (unsigned g = 0; g < kGroups; ++g) {
-      const std::size_t first = element(bucket, lane, g);
+    for (unsigned g = 0; g < Bucket::kGroups; ++g) {
+      const std::size_t first = Bucket::element(bucket, lane, g);
+      const std::size_t left = first < this->elements ? this->elements - first : 0;
       const auto ahead = static_cast<std::uint32_t>(first - bucket * Layout::kBucket);
-      const std::size_t count = kPlain || first + 4 <= elements ? 4 : first < elements ? elements - first : 0;
-      store_codes(first, scale > 0 ? codes<kPlain>(taken.groups[g], count, factor, random, ahead) : 0);
+      const std::size_t count = kPlain || left >= 4 ? 4 : left;
+      this->template store_codes<kBits>(wire + Layout::levels_at(first), first,
+                                        scale > 0 ? codes<kPlain>(taken.groups[g], count, factor, random, ahead) : 0);
     }
   }
 
@@ -117,22 +84,6 @@ struct EncodeQsgd {
     const float chance = (static_cast<float>(static_cast<std::int32_t>(random >> 16)) + 0.5F) * 0x1p-16F;
     const auto level = static_cast<std::int32_t>(x * factor + (static_cast<float>(levels) + chance));
     return static_cast<std::uint32_t>(level < 0 ? 0 : level > 2 * levels ? 2 * levels : level);
-  }
-
-  /// Of four elements, or as many as there are.
-  HBENCH_ON_BOTH void store_codes(std::size_t first, std::uint32_t packed) const {
-    constexpr unsigned kPerByte = 8 / kBits;
-    std::byte* const at = wire + Layout::levels_at(first);
-    if (first + 4 <= elements) {
-      if constexpr (kBits == 4) {
-        store_one(at, static_cast<std::uint16_t>(packed));
-      } else {
-        store_one(at, packed);
-      }
-      return;
-    }
-    for (unsigned i = 0; i < 4 / kPerByte && first + i * kPerByte < elements; ++i)
-      store_one(at + i, static_cast<std::uint8_t>(packed >> (8 * i)));
   }
 };
 
@@ -192,19 +143,17 @@ template <class Run>
 void with_encode_qsgd(const std::byte* floats, std::byte* wire, std::size_t elements, int levels, const RandomKey& key,
                       Run run) {
   if (levels <= 7) {
-    run(EncodeQsgd<4>{floats, wire, elements, levels, key});
+    run(EncodeQsgd<4>{{floats, elements}, wire, levels, key});
   } else {
-    run(EncodeQsgd<8>{floats, wire, elements, levels, key});
+    run(EncodeQsgd<8>{{floats, elements}, wire, levels, key});
   }
 }
 
 template <class Layout, class Run>
 void with_decode_levels(const std::byte* wire, int levels, const Layout& layout, bool add, std::byte* floats,
                         std::size_t elements, Run run) {
-  const Side sides[] = {{floats, 4}};
-  Extent extent = extent_of(elements, 4, sides);
   // A group begins a byte, and is in one bucket, only if it begins at a multiple of 4.
-  if (extent.head != 0) extent = {elements, 0, 0};
+  const Extent extent = extent_from_first(floats, elements, 4);
   if (add) {
     run(DecodeLevels<Layout, true>{wire, floats, levels, layout}, extent);
   } else {

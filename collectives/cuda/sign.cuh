@@ -59,10 +59,8 @@ struct DecodeSign {
 
 template <class Run>
 void with_decode_sign(const std::byte* wire, bool add, std::byte* floats, std::size_t elements, Run run) {
-  const Side sides[] = {{floats, 4}};
-  Extent extent = extent_of(elements, 4, sides);
   // A group's signs are in one byte only if it begins at a multiple of 4.
-  if (extent.head != 0) extent = {elements, 0, 0};
+  const Extent extent = extent_from_first(floats, elements, 4);
   if (add) {
     run(DecodeSign<true>{wire, floats}, extent);
   } else {

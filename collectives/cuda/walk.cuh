@@ -48,6 +48,13 @@ HBENCH_ON_BOTH Extent extent_of(std::size_t elements, std::size_t group, const S
   return {elements, 0, 0};
 }
 
+/// Of floats whose encodings can be read in groups that begin at multiples of `group` alone: otherwise none.
+HBENCH_ON_BOTH Extent extent_from_first(const std::byte* floats, std::size_t elements, std::size_t group) {
+  const Side sides[] = {{floats, 4}};
+  const Extent extent = extent_of(elements, group, sides);
+  return extent.head == 0 ? extent : Extent{elements, 0, 0};
+}
+
 /// A thread's.
 struct Place {
   std::size_t block;

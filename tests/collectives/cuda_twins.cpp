@@ -54,8 +54,8 @@ void decode_int8(const CompressorChoice&, const std::byte* wire, bool add, std::
 
 void encode_int4(const CompressorChoice&, const std::byte* floats, std::size_t elements, std::byte* wire) {
   constexpr unsigned kLanes = cuda::EncodeInt4::kLanes;
-  const cuda::EncodeInt4 work{floats, wire, elements};
-  for (std::size_t block = 0; block < work.blocks(); ++block) {
+  const cuda::EncodeInt4 work{{floats, elements}, wire};
+  for (std::size_t block = 0; block < work.buckets(); ++block) {
     cuda::EncodeInt4::Taken taken[kLanes];
     std::uint32_t largest = 0;
     for (unsigned lane = 0; lane < kLanes; ++lane) {
