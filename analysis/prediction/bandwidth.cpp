@@ -37,12 +37,6 @@ double coding_passes(const TrainingStrategy& strategy, World world, std::int64_t
   return static_cast<double>(cost.sent + cost.received) / static_cast<double>(elements);
 }
 
-std::int64_t elements_of(const StepTimeline& timeline) {
-  std::int64_t elements = 0;
-  for (const GradientEvent& gradient : timeline.gradients) elements += gradient.elements;
-  return elements;
-}
-
 /// The same case without a compressor, by the same fusion policy where that was asked for (PowerSGD has one of its
 /// own); null where there is none.
 const Case* plain_of(const Case& compressed, const std::vector<Case>& cases) {
@@ -108,7 +102,7 @@ RequiredBandwidth search_required(const Case& asked, double target, VariedNetwor
 BreakEven search_break_even(const Case& compressed, const Case& plain, VariedNetwork& network) {
   const Profile& cluster = network.catalog().profiles.at(compressed.profile);
   const TrainingStrategy strategy = parse_strategy(compressed);
-  const std::int64_t elements = elements_of(network.catalog().traces.at(compressed.workload).timeline);
+  const std::int64_t elements = network.catalog().traces.at(compressed.workload).timeline.all_elements();
   BreakEven found{.asked = compressed};
   found.bits_per_element =
       8.0 * static_cast<double>(strategy.compressor.codec->max_wire_bytes(elements)) / static_cast<double>(elements);

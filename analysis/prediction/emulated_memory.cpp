@@ -19,9 +19,7 @@ double models_of(const StepPlan& plan) {
 std::string refuse_emulated_memory(int ranks, const StepTimeline& timeline, const StepPlan& plan,
                                    std::int64_t available) {
   constexpr double kProcess = 60e6;  // the libraries
-  double gradients = 0;
-  for (const GradientEvent& gradient : timeline.gradients)
-    gradients += static_cast<double>(gradient.elements) * sizeof(float);
+  const double gradients = static_cast<double>(timeline.all_elements()) * sizeof(float);
   const double needed = ranks * (models_of(plan) * gradients + kProcess);
   if (needed <= static_cast<double>(available)) return {};
   return fmt::format("{} ranks with gradients of {} take {} of memory, and {} are available", ranks,

@@ -102,10 +102,8 @@ Trace recorded_trace(const RecordingRequest& request, const std::string& name) {
 }
 
 std::string trace_in_words(const Trace& trace) {
-  std::int64_t elements = 0;
-  for (const GradientEvent& gradient : trace.timeline.gradients) elements += gradient.elements;
   return fmt::format("{}: {} tensors, {} of gradients, forward {}, backward {}, update {}, {:.1f} samples/s",
-                     trace.title, trace.timeline.gradients.size(), format(Bytes(4.0 * static_cast<double>(elements))),
+                     trace.title, trace.timeline.gradients.size(), format(Bytes(4.0 * trace.elements())),
                      format(trace.timeline.forward), format(trace.timeline.backward), format(trace.timeline.update),
                      trace.timeline.samples_per_second());
 }

@@ -53,9 +53,8 @@ class Tuner {
  private:
   void simulate() {
     const Trace trace = data_.traces.load(options_.workload);
-    std::int64_t elements = 0;
-    for (const GradientEvent& gradient : trace.timeline.gradients) elements += gradient.elements;
-    const std::vector<std::string> fusions = tuned_settings(options_, elements * kFloat, kMostSimulated);
+    const std::vector<std::string> fusions =
+        tuned_settings(options_, trace.timeline.all_elements() * kFloat, kMostSimulated);
     const Plan plan = tune_plan(options_, fusions, data_, machine_);
     SimulatedRunner runner(plan.catalog);
     std::vector<double> seconds;

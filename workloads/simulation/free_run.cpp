@@ -1,7 +1,6 @@
 #include "workloads/simulation/free_run.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <random>
 
 #include "workloads/methods/partner.hpp"
@@ -55,7 +54,7 @@ FreeRun::FreeRun(const RankWalk::Request& request, Network& network, Lateness la
       messages_(network, request.strategy.compressor.encoding()),
       flow_(network, *this),
       elements_(request.timeline.elements()),
-      all_elements_(std::accumulate(elements_.begin(), elements_.end(), std::int64_t{0})),
+      all_elements_(request.timeline.all_elements()),
       walkers_(static_cast<std::size_t>(world_.workers)),
       iterations_(iterations_of(messages_per_iteration(world_, request.timeline, request.strategy))),
       behind_(world_.workers) {
@@ -68,6 +67,7 @@ FreeRun::FreeRun(const RankWalk::Request& request, Network& network, Lateness la
   }
   const StepPlan& plan = walkers_.front().walk->plan();
   task_ = *std::ranges::find_if(plan.tasks, [](const Task& task) { return !task.computes(); });
+  needed_ += static_cast<int>(peers_of(task_.graph, 0, world_.workers, 0).from.size());
   if (task_.among != Among::servers) return;
   for (const std::vector<Shard>& shards :
        request.strategy.placement->place(request.timeline.elements(), world_.servers)) {
@@ -218,8 +218,8 @@ void FreeRun::cued(const MessageFlow::Cue& cue) {
     case kAnswered: {
       if (--exchange(cue.subject).missing > 0) return;
       closed_.push_back(cue.subject);
-      const Exchange ended = exchange(cue.subject);
-      return deliver(ended.rank, ended.number);
+      const auto [rank, number] = std::pair(exchange(cue.subject).rank, exchange(cue.subject).number);
+      return deliver(rank, number);
     }
     default:
       return came(cue.subject, cue.part);
@@ -262,10 +262,8 @@ void FreeRun::answer(int index, int part) {
 
 /// Its own bucket counts as one of the messages that it waits for.
 void FreeRun::came(Rank rank, int key) {
-  const Peers peers = peers_of(task_.graph, rank, world_.workers, key / kMostBuckets);
-  const int needed = 1 + static_cast<int>(peers.from.size());
   std::map<int, int>& counts = walker(rank).came;
-  if (++counts[key] < needed) return;
+  if (++counts[key] < needed_) return;
   counts.erase(key);
   deliver(rank, key % kMostBuckets);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "collectives/exchange/exchange_parts.hpp"
 #include "collectives/network/concurrent_collectives.hpp"
@@ -26,11 +25,6 @@ constexpr Seconds kPerPiece(150e-9);
 constexpr Seconds kPerFreeMessage(1e-6);
 
 constexpr auto kFloat = static_cast<std::int64_t>(sizeof(float));
-
-std::int64_t all_elements(const StepTimeline& timeline) {
-  const std::vector<std::int64_t> elements = timeline.elements();
-  return std::accumulate(elements.begin(), elements.end(), std::int64_t{0});
-}
 
 /// What travels for one bucket.
 AlgorithmChoice scheduled(const AlgorithmChoice& algorithm, const TrainingStrategy& strategy) {
@@ -74,7 +68,7 @@ Profile pair_like(Profile profile, int rounds) {
 /// Elements of the buckets that the three runs send, each once.
 std::vector<std::int64_t> bucket_sizes(const Profile& profile, const World& world, const StepTimeline& timeline,
                                        const TrainingStrategy& strategy) {
-  const std::int64_t bytes = all_elements(timeline) * kFloat;
+  const std::int64_t bytes = timeline.all_elements() * kFloat;
   const AlgorithmChoice& large = strategy.algorithm.at(bytes);
   const Shape shape = large.algorithm->shape(
       {.world = world, .segments = large.segments(world, bytes), .parameters = large.parameters});
@@ -113,7 +107,7 @@ SimulationNeed simulation_need(const World& world, const StepTimeline& timeline,
     shape.transfers *= world.workers / ranks;  // in all groups
     add(own, shape);
   }
-  const std::int64_t bytes = all_elements(timeline) * kFloat;
+  const std::int64_t bytes = timeline.all_elements() * kFloat;
   for (const AlgorithmChoice& choice : strategy.algorithm.choices()) {
     const AlgorithmChoice travels = scheduled(choice, strategy);
     const Shape shape = travels.algorithm->shape(
@@ -165,7 +159,7 @@ Seconds simulation_time(const Profile& profile, const World& world, const StepTi
   const double learning = strategy.fusion.fusion->learns ? 2 : 1;
   if (strategy.algorithm.concurrent()) {
     // Every worker's gradients go to the servers and come back, each message in whole pieces and one that is not.
-    const double bytes = 2.0 * world.workers * static_cast<double>(all_elements(timeline) * kFloat);
+    const double bytes = 2.0 * world.workers * static_cast<double>(timeline.all_elements() * kFloat);
     const double pieces = static_cast<double>(flights_of(world, timeline, strategy).transfers) +
                           bytes / static_cast<double>(MessageFlow::kPieceBytes);
     return kSmallStep + kPerPiece * (3 * learning * pieces);

@@ -8,6 +8,12 @@ std::vector<std::int64_t> StepTimeline::elements() const {
   return elements;
 }
 
+std::int64_t StepTimeline::all_elements() const {
+  std::int64_t sum = 0;
+  for (const GradientEvent& gradient : gradients) sum += gradient.elements;
+  return sum;
+}
+
 StepTimeline StepTimeline::rescaled(double rate, int new_batch) const {
   StepTimeline scaled = *this;
   scaled.batch = new_batch;

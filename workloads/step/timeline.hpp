@@ -48,6 +48,7 @@ struct StepTimeline {
 
   /// The size of each gradient.
   std::vector<std::int64_t> elements() const;
+  std::int64_t all_elements() const;
   /// Returns the time of all forward and backward passes, beside which gradients travel.
   Seconds passes() const { return (forward + backward) * micro_batches; }
   Seconds step() const { return passes() + update; }

@@ -138,11 +138,7 @@ std::string recorded_text(const RecordedJob& job) {
 
 double RecordedJob::error() const { return replayed.value > 0 ? std::abs(std::log(replayed / step)) : 0; }
 
-double Trace::elements() const {
-  double sum = 0;
-  for (const GradientEvent& gradient : timeline.gradients) sum += static_cast<double>(gradient.elements);
-  return sum;
-}
+double Trace::elements() const { return static_cast<double>(timeline.all_elements()); }
 
 Bytes Trace::state() const { return Bytes(elements() * state_bytes); }
 
