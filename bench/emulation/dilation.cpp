@@ -32,16 +32,8 @@ constexpr double kLooking = 0.2;
 /// Of a step: by so much this machine may lengthen it.
 constexpr double kNegligible = 0.01;
 
-StepTimes times_of(const Profile& profile, const EmulatedStep& step) {
+StepTimes simulated(const Profile& profile, const EmulatedStep& step) {
   return StepSimulator(profile, step.world).run(step.timeline, step.strategy);
-}
-
-Seconds simulated(const Profile& profile, const EmulatedStep& step) { return times_of(profile, step).step; }
-
-/// What all ranks together send in a step.
-double bytes_of(const EmulatedStep& step) {
-  const Moved of_a_worker = times_of(step.profile, step).sent.value();
-  return (of_a_worker.within + of_a_worker.between) * step.world.workers;
 }
 
 /// The cluster with what a rank can send here, in the cluster's time.
@@ -74,19 +66,21 @@ double seconds_per_byte(const EmulatedStep& step) {
 Seconds step_on_machine(const EmulatedStep& step, double dilation, int cores) {
   const BytesPerSecond of_cores(kPeak * cores / seconds_per_byte(step) / step.world.ranks());
   const Seconds floor = message_floor(shared_by(step, cores)) / dilation;
-  return simulated(limited(step.profile, std::min(of_cores, kOfARank) * dilation, floor), step);
+  return simulated(limited(step.profile, std::min(of_cores, kOfARank) * dilation, floor), step).step;
 }
 
 double choose_dilation(const EmulatedStep& step, int cores) {
   constexpr std::array kMantissas{1.0, 1.5, 2.0, 3.0, 5.0, 7.0};
   constexpr double kMost = 1e5;
-  const Seconds ideal = simulated(step.profile, step);
-  const double busy = bytes_of(step) * seconds_per_byte(step) / (cores * kAverage);
+  const StepTimes ideal = simulated(step.profile, step);
+  const Moved of_a_worker = ideal.sent.value();
+  const double bytes = (of_a_worker.within + of_a_worker.between) * step.world.workers;
+  const double busy = bytes * seconds_per_byte(step) / (cores * kAverage);
   for (double decade = 1; decade < kMost; decade *= 10)
     for (const double mantissa : kMantissas) {
       const double dilation = mantissa * decade;
-      if (dilation * ideal.value < busy) continue;
-      if (step_on_machine(step, dilation, cores).value <= (1 + kNegligible) * ideal.value) return dilation;
+      if (dilation * ideal.step.value < busy) continue;
+      if (step_on_machine(step, dilation, cores).value <= (1 + kNegligible) * ideal.step.value) return dilation;
     }
   return kMost;
 }

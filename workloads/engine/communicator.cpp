@@ -60,13 +60,12 @@ bool is_before_a_pass(const Task& task) {
 }
 
 std::vector<std::int64_t> bytes_of(const StepPlan& plan, const GradientLayout& layout) {
-  const std::vector<std::int64_t> tensors = layout.bytes();
-  std::vector<std::int64_t> bytes(plan.tasks.size(), layout.total() * static_cast<std::int64_t>(sizeof(float)));
-  for (std::size_t task = 0; task < bytes.size(); ++task) {
-    if (plan.tasks[task].unit == Task::kWhole) continue;
-    bytes[task] = 0;
-    for (const int tensor : plan.units[static_cast<std::size_t>(plan.tasks[task].unit)])
-      bytes[task] += tensors[static_cast<std::size_t>(tensor)];
+  const std::vector<std::int64_t> of_tensor = layout.bytes();
+  std::vector<std::int64_t> bytes;
+  for (int task = 0; task < plan.size(); ++task) {
+    bytes.push_back(0);
+    for (const int tensor : plan.tensors_of(task, layout.tensors()))
+      bytes.back() += of_tensor[static_cast<std::size_t>(tensor)];
   }
   return bytes;
 }

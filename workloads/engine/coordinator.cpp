@@ -29,7 +29,8 @@ Coordinator::Coordinator(StepProgress progress, int workers) : progress_(std::mo
 std::vector<LeavingBucket> Coordinator::begin_step(int iteration) {
   votes_.clear();
   for (const int task : announced_tasks(progress_.plan(), iteration))
-    votes_.emplace_back(task, workers_, progress_.tensors(), progress_.plan().tensors(task, progress_.tensors()));
+    votes_.emplace_back(task, workers_, progress_.tensors(),
+                        static_cast<int>(progress_.plan().tensors_of(task, progress_.tensors()).size()));
   std::vector<LeavingBucket> buckets;
   release(progress_.begin(iteration), buckets);
   return buckets;

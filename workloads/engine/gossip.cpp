@@ -11,7 +11,7 @@
 namespace hbench {
 namespace {
 
-/// Says that a rank asks now; any other number that it leaves, after so many iterations.
+/// Says that a rank asks now. Any other notice is the number of iterations after which it leaves.
 constexpr std::int32_t kAsks = -1;
 constexpr std::string_view kLastPartners = "waiting for the last partners";
 

@@ -106,25 +106,22 @@ void Reducer::start(LeavingBucket leaving) {
   running.operation = among_all ? operation(running) : some_->exchange(running.bucket);
 }
 
-AlgorithmChoice Reducer::algorithm_of(const Running& running) const {
-  const AlgorithmChoice& all_reduce =
-      request_.strategy.algorithm.at(static_cast<std::int64_t>(running.tensors.size_bytes()));
-  return part_of(all_reduce, task(running).collective).value();
+AlgorithmChoice Reducer::algorithm_of(const Running& running, const Task& task) const {
+  return hbench::algorithm_of(request_.strategy, task, static_cast<std::int64_t>(running.tensors.size_bytes()));
 }
 
 std::unique_ptr<Operation> Reducer::operation(const Running& running) {
   const std::vector<Shard> shards = shards_.empty() ? std::vector<Shard>() : shards_of(running.bucket, shards_);
-  const bool coded = task(running).coded();
-  const bool of_own_part = task(running).part_among.has_value();
-  Operand operand = Operand::of(of_own_part ? own_part_of(running) : running.buffer);
-  if (!task(running).adds_up() && reduces(task(running).collective)) operand.op = ReduceOp::average;
+  const Task& of = task(running);
+  Operand operand = Operand::of(of.part_among ? own_part_of(running) : running.buffer);
+  if (!of.adds_up() && reduces(of.collective)) operand.op = ReduceOp::average;
   return prepare_exchange(endpoint_, {.world = request_.world,
-                                      .groups = task(running).groups,
-                                      .algorithm = algorithm_of(running),
-                                      .compressor = coded ? request_.strategy.compressor : verbatim_,
+                                      .groups = of.groups,
+                                      .algorithm = algorithm_of(running, of),
+                                      .compressor = compressor_of(request_.strategy, of),
                                       .operand = operand,
                                       .shards = shards,
-                                      .memory = coded ? memories_.of(running.bucket, step_) : nullptr,
+                                      .memory = of.coded() ? memories_.of(running.bucket, step_) : nullptr,
                                       .times = traced() ? &coded_ : nullptr});
 }
 
@@ -174,11 +171,10 @@ void Reducer::unpack(Running& running) {
 }
 
 std::span<float> Reducer::own_part_of(const Running& running) const {
-  const Task& of = task(running);
-  const AlgorithmChoice& all_reduce =
-      request_.strategy.algorithm.at(static_cast<std::int64_t>(running.tensors.size_bytes()));
-  const ElementRange part = own_part(endpoint_, part_of(all_reduce, CollectiveKind::reduce_scatter).value(),
-                                     request_.world, of.part_among.value_or(of.groups), running.buffer);
+  Task scatter = task(running);
+  scatter.collective = CollectiveKind::reduce_scatter;
+  const ElementRange part = own_part(endpoint_, algorithm_of(running, scatter), request_.world,
+                                     scatter.part_among.value_or(scatter.groups), running.buffer);
   return running.buffer.subspan(static_cast<std::size_t>(part.begin), static_cast<std::size_t>(part.size()));
 }
 

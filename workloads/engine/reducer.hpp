@@ -76,7 +76,8 @@ class Reducer {
   Event mark() { return traced() ? trace_->mark() : nullptr; }
   const Task& task(const Running& running) const { return plan_.task(running.task); }
   std::unique_ptr<Operation> operation(const Running& running);
-  AlgorithmChoice algorithm_of(const Running& running) const;
+  /// By which `task` of the bucket goes.
+  AlgorithmChoice algorithm_of(const Running& running, const Task& task) const;
   /// The memory of a tensor, or of the bucket's piece of it.
   std::span<float> tensor(const Running& running, int index) const;
   /// The bucket as one piece of memory: as it lies, or packed.
@@ -93,7 +94,6 @@ class Reducer {
   Endpoint& endpoint_;
   const StepPlan& plan_;
   ModelMemory memory_;
-  CompressorChoice verbatim_ = parse_compressor("none");  ///< of what is not coded
   std::vector<std::int64_t> offsets_;
   std::vector<std::vector<ElementRange>> own_parts_;  ///< by task
   std::vector<std::vector<Shard>> shards_;            ///< per tensor, with servers only

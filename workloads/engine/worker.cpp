@@ -192,12 +192,7 @@ class PlanWalk {
   void announce_all(int task) {
     if (!is_announced(task)) return;
     const Event done = compute_.device().record_event();
-    const auto announce = [&](int tensor) { handover_.announce(task, tensor, done); };
-    const int unit = plan_.task(task).unit;
-    if (unit == Task::kWhole)
-      for (int tensor = 0; tensor < tensors_; ++tensor) announce(tensor);
-    else
-      std::ranges::for_each(plan_.units[static_cast<std::size_t>(unit)], announce);
+    for (const int tensor : plan_.tensors_of(task, tensors_)) handover_.announce(task, tensor, done);
   }
 
   void wait_for(int task) {

@@ -9,6 +9,13 @@
 
 namespace hbench {
 
+std::vector<int> StepPlan::tensors_of(int index, int all) const {
+  if (task(index).unit != Task::kWhole) return units[static_cast<std::size_t>(task(index).unit)];
+  std::vector<int> tensors(static_cast<std::size_t>(all));
+  std::iota(tensors.begin(), tensors.end(), 0);
+  return tensors;
+}
+
 int StepPlan::cycle() const {
   return std::accumulate(tasks.begin(), tasks.end(), 1,
                          [](int cycle, const Task& task) { return std::lcm(cycle, task.every); });

@@ -122,11 +122,8 @@ struct StepPlan {
 
   const Task& task(int index) const { return tasks[static_cast<std::size_t>(index)]; }
   int size() const { return static_cast<int>(tasks.size()); }
-  /// The number of tensors that a task is of; \param all of the model
-  int tensors(int index, int all) const {
-    const int unit = task(index).unit;
-    return unit == Task::kWhole ? all : static_cast<int>(units[static_cast<std::size_t>(unit)].size());
-  }
+  /// Returns the tensors that a task is of, by their places in the layout. \param all tensors of the model
+  std::vector<int> tensors_of(int index, int all) const;
   /// The number of iterations after which the plan starts again: the least common multiple of all `every`.
   int cycle() const;
   /// The first iteration of the first cycle that is like all after it: 0 where no task is for a time alone.

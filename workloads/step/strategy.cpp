@@ -32,8 +32,9 @@ TrainingStrategy strategy_of(const Preset& preset, int nodes) {
 }
 
 CompressorChoice compressor_of(const TrainingStrategy& strategy, const Task& task) {
+  static const CompressorChoice verbatim = parse_compressor("none");
   if (task.coded()) return strategy.compressor;
-  return parse_compressor(task.compressor.empty() ? "none" : task.compressor);
+  return task.coded_by_method() ? parse_compressor(task.compressor) : verbatim;
 }
 
 AlgorithmChoice algorithm_of(const TrainingStrategy& strategy, const Task& task, std::int64_t bytes) {
@@ -216,8 +217,7 @@ std::string refuse_async_servers(const TrainingStrategy& strategy) {
 }
 
 /// Why the engine cannot let each rank walk the plan for itself.
-std::string refuse_free_engine(const TrainingStrategy& strategy) {
-  const StepPlan plan = strategy.method.plan(strategy.overlap);
+std::string refuse_free_engine(const TrainingStrategy& strategy, const StepPlan& plan) {
   const std::string method = strategy.method.text();
   if (strategy.executor != nullptr && strategy.executor->rounds_only)
     return fmt::format("ranks of {} send messages to one other rank, which {} has no way for; take the executor cuda",
@@ -237,9 +237,10 @@ std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
   if (!strategy.method.division.none())
     return fmt::format("{} divides the model among ranks, which hbench's engine does not: it is simulated only",
                        strategy.method.text());
-  if (!strategy.method.in_lockstep())
-    if (std::string why = refuse_free_engine(strategy); !why.empty()) return why;
-  if (codes_by_method(strategy.method.plan(strategy.overlap)))
+  const StepPlan plan = strategy.method.plan(strategy.overlap);
+  if (!in_lockstep(plan))
+    if (std::string why = refuse_free_engine(strategy, plan); !why.empty()) return why;
+  if (codes_by_method(plan))
     return fmt::format("{} has codes of its own, which hbench's engine does not exchange: it is simulated only",
                        strategy.method.text());
   if (strategy.method.goes_by_units() && !replays)
@@ -247,7 +248,7 @@ std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
         "{} gathers parameters before each block of layers, where LibTorch's modules have no hooks: it "
         "is emulated and simulated only",
         strategy.method.text());
-  const bool shards = sharded(strategy.method.plan(strategy.overlap)).optimizer;
+  const bool shards = sharded(plan).optimizer;
   if (!replays && strategy.precision == Precision::fp16 && shards)
     return fmt::format("fp16 leaves out steps whose gradients are not finite, and in {} no rank sees all; take bf16",
                        strategy.method.text());
