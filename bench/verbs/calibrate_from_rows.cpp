@@ -133,13 +133,11 @@ std::optional<Request> parse(const Call& call) {
   add_verbosity(app, request.verbosity);
   if (app.parse(call)) return std::nullopt;
   if (!request.hints.collective.empty()) parse_collective_kind(request.hints.collective);
-  if (!std::filesystem::exists(request.from))
-    throw Error(ExitCode::usage, fmt::format("--from names {}, and there is no such file", request.from),
-                "name a table of steps, what measured a collective, or a results database");
   if (request.base.empty() && is_database(request.from)) request.base = profile_beside(request.from);
   if (request.base.empty())
     throw Error(ExitCode::usage, "--from needs a profile to start from",
-                "add such as --profile hkbu-10gbe (hbench list profiles)");
+                fmt::format("add such as --profile hkbu-10gbe (hbench list profiles){}",
+                            std::filesystem::exists(request.from) ? "" : "; nor is there a file " + request.from));
   for (const char* flag : {"--collective", "--ranks", "--nodes"})
     if (app.count(flag) > 0 && request.hint.empty()) request.hint = flag;
   return request;
