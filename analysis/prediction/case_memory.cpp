@@ -116,6 +116,7 @@ StepMemory memory_of(const Case& asked, const Catalog& catalog) {
   }
   StepMemory memory = step_memory(trace, asked.micro_batch(), bytes, recomputation_of(asked), optimizer_of(asked));
   if (plan.outer) memory.optimizer += outer_state(*plan.outer, trace, bytes);
+  if (deltas_lie_apart(plan)) memory.gradients = 2 * memory.gradients;
   memory.optimizer += residuals(asked, trace);
   if (exchanges_among(plan, Among::servers)) {
     // Servers apply the gradients: on GPUs that are servers too these are a part of the model and of its state.

@@ -8,10 +8,11 @@ namespace hbench {
 
 namespace {
 
-/// Models in the memory of a rank: gradients, what buckets are packed and received in, parameters, and the means that
-/// lie aside with what others send for them.
+/// Models in the memory of a rank: gradients, what buckets are packed and received in, parameters, deltas, and the
+/// means that lie aside with what others send for them.
 double models_of(const StepPlan& plan) {
-  return 1.6 + (carries_parameters(plan) ? 1 : 0) + (takes_means_with_some(plan) ? 3 : 0);
+  return 1.6 + (carries_parameters(plan) ? 1 : 0) + (deltas_lie_apart(plan) ? 1 : 0) +
+         (takes_means_with_some(plan) ? 3 : 0);
 }
 
 }  // namespace

@@ -199,6 +199,9 @@ void PlanBuilder::add(Case asked, const TrainingStrategy& strategy) {
     std::string why;
     if (is_on_cluster(asked)) why = refuse_sharing(asked, strategy.method, plan_.catalog);
     if (why.empty()) why = refuse_strategy(strategy, world);
+    if (const auto trace = plan_.catalog.traces.find(asked.workload);
+        why.empty() && trace != plan_.catalog.traces.end())
+      why = refuse_fragments(strategy.method, trace->second.timeline.gradients.size());
     if (why.empty() && asked.evidence != Evidence::simulated)
       why = refuse_engine(strategy, asked.evidence == Evidence::emulated);
     if (why.empty() && asked.evidence == Evidence::emulated)

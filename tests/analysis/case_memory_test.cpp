@@ -122,6 +122,8 @@ TEST(MemoryOf, IsSharedOutAsTheMethodSays) {
   // A copy of all parameters, and the outer momentum, in float32.
   EXPECT_NEAR((kept("diloco:8").optimizer - all.optimizer).value, 8 * known.traces.at("w").elements(), 1);
   EXPECT_EQ(kept("diloco:8").weights, all.weights);
+  EXPECT_EQ(kept("diloco:8:2").total(), kept("diloco:8").total());
+  EXPECT_EQ(kept("diloco:8:2:1").gradients, 2 * all.gradients) << "deltas lie apart";
 }
 
 TEST(MemoryOf, HasWhatErrorFeedbackCarriesOverInFloat32) {

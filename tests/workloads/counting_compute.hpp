@@ -39,9 +39,9 @@ class CountingCompute final : public Compute {
   void apply(double, double) override {}
   void apply_momenta(double, double) override {}
   void apply_parts(double, double, std::span<const ElementRange>) override {}
-  void begin_outer(const OuterUpdate&) override {}
-  void take_deltas() override {}
-  void apply_deltas() override {}
+  void begin_outer(const OuterUpdate&, const std::vector<std::vector<int>>&) override {}
+  void take_deltas(int) override {}
+  void apply_deltas(int) override {}
   double loss() const override { return 0; }
   std::uint64_t digest() const override { return 0; }
   std::span<const float> parameters() const { return memory_.parameters; }

@@ -52,7 +52,8 @@ TEST(Fsdp, IsProvedForAnyNumberOfUnits) {
   for (const char* method : {"fsdp", "fsdp-keep", "hsdp:2", "hpz:2", "zero++:2"})
     for (const int units : {1, 2, 3, 7})
       for (const int micro_batches : {1, 2, 3}) {
-        const StepPlan plan = parse_method(method).plan(true, std::vector<std::vector<int>>(units), micro_batches);
+        const StepPlan plan = parse_method(method).plan(
+            true, {.units = std::vector<std::vector<int>>(units), .micro_batches = micro_batches});
         EXPECT_EQ(prove_plan(plan).refusal, "") << method << ", " << units << " units, " << micro_batches << " batches";
       }
 }
@@ -74,7 +75,7 @@ TEST(Fsdp, IsRefusedWhereNeighboursHaveNotSharedOutWhatTheyGather) {
 }
 
 TEST(Fsdp, IsRefusedWhereAMicroBatchOverwritesGradientsOnTheirWay) {
-  StepPlan plan = parse_method("fsdp").plan(true, {}, 2);
+  StepPlan plan = parse_method("fsdp").plan(true, {.micro_batches = 2});
   for (Task& task : plan.tasks)
     if (task.kind == TaskKind::backward && task.micro_batch == 1) task.after.pop_back();
   EXPECT_THAT(prove_plan(plan).refusal, ::testing::HasSubstr("use the same gradients at once"));
@@ -189,7 +190,7 @@ TEST(Hsdp, SendsWhatItsClosedFormSays) {
   const std::vector<std::vector<int>> units{{0}, {1}, {2}};
   for (const int shard : {2, 4, 8}) {
     const int ranks = 32, replicas = ranks / shard;
-    const StepPlan plan = parse_method("hsdp:" + std::to_string(shard)).plan(true, units);
+    const StepPlan plan = parse_method("hsdp:" + std::to_string(shard)).plan(true, {.units = units});
     for (const Rank rank : {0, 5, 31}) {
       const Sent sent = sent_by(rank, plan, elements, ranks, shard);
       EXPECT_DOUBLE_EQ(sent.within, (3 * psi - last) * (shard - 1) / shard) << shard;

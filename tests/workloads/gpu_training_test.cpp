@@ -77,7 +77,7 @@ TEST_F(GpuTraining, WithEveryOptimizerEndsNearWhereTheCpuDoes) {
 }
 
 TEST_F(GpuTraining, ByEveryMethodEndsNearWhereTheCpuDoes) {
-  for (const char* method : {"zero:1", "zero:2", "local-sgd:2", "diloco:2"}) {
+  for (const char* method : {"zero:1", "zero:2", "local-sgd:2", "diloco:2", "diloco:2:2", "diloco:2:1:1:0.5"}) {
     TrainingRequest request = gpu_request("lenet5", 2, "ring");
     request.strategy.method = parse_method(method);
     request.strategy.optimizer = parse_optimizer("momentum");

@@ -87,15 +87,84 @@ TEST(Methods, AreDrawnInAPictureOfStagesAndOneOfWhatEachReplicaDoes) {
 }
 
 TEST(Methods, HaveAnOuterUpdateWithTheirValues) {
-  const StepPlan plan = parse_method("diloco:8:0.5:0.25").plan(true);
+  const StepPlan plan = parse_method("diloco:8:1:0:0:0.5:0.25").plan(true);
   ASSERT_TRUE(plan.outer);
   EXPECT_EQ(plan.outer->rate, 0.5);
   EXPECT_THAT(plan.outer->optimizer.values, ElementsAre(0.25));
   EXPECT_FALSE(parse_method("local-sgd:8").plan(true).outer);
 }
 
+TEST(Methods, ExchangeFragmentsByTurnsBesidePasses) {
+  const StepPlan plan = parse_method("diloco:6:2:1:0.5").plan(true, {.elements = {5, 1, 2, 2}});
+  EXPECT_THAT(plan.units, ElementsAre(ElementsAre(1, 2, 3), ElementsAre(0))) << "from the first layer on";
+  std::string done;
+  for (int iteration = 0; iteration < 12; ++iteration) {
+    done += ' ';
+    for (const Task& task : plan.tasks) {
+      if (task.unit < 0) continue;
+      if (!task.computes() && task.ends_in(iteration)) done += 'e';
+      if (task.is_in(iteration)) done += fmt::format("{}{}", to_string(task.kind)[0], task.unit);
+    }
+  }
+  EXPECT_EQ(done, "  d0c0 eo0  d1c1 eo1  d0c0 eo0  d1c1 eo1");
+  EXPECT_EQ(prove_plan(plan).refusal, "");
+  EXPECT_EQ(prove_plan(plan).facts.staleness, 6);
+  EXPECT_EQ(prove_plan(parse_method("diloco:6:2").plan(true)).facts.staleness, 5);
+  EXPECT_EQ(prove_plan(parse_method("diloco:6:1:0:1").plan(true)).facts.staleness, std::nullopt) << "ranks stay apart";
+}
+
+TEST(Methods, CutTheModelIntoFragmentsOfAboutTheSameSize) {
+  const auto sizes = [](const char* method, const std::vector<std::int64_t>& elements) {
+    std::vector<std::int64_t> all;
+    for (const auto& unit : parse_method(method).plan(true, {.elements = elements}).units) {
+      all.push_back(0);
+      for (const int tensor : unit) all.back() += elements[static_cast<std::size_t>(tensor)];
+    }
+    return all;
+  };
+  EXPECT_THAT(sizes("diloco:8:4", {1, 1, 1, 1, 1, 1, 1, 1}), ElementsAre(2, 2, 2, 2));
+  EXPECT_THAT(sizes("diloco:8:3", {100, 1, 1}), ElementsAre(1, 1, 100));
+  EXPECT_THAT(sizes("diloco:8:2", {1, 1, 100}), ElementsAre(100, 2));
+  EXPECT_THAT(sizes("diloco:8:1:3", {4, 5}), ElementsAre(9));
+}
+
+TEST(Methods, RefuseFragmentsThatDoNotGoTogether) {
+  const auto refusal = [](const char* method) {
+    try {
+      parse_method(method).plan(true, {.elements = {1, 2}});
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(refusal("diloco:2:3"),
+              HasSubstr("diloco:2:3: one fragment is exchanged at a time, and 3 are more than the 2 iterations"));
+  EXPECT_THAT(refusal("diloco:6:2:3"),
+              HasSubstr("turn begins after 3 iterations, and a delay of 3 has not ended then"));
+  EXPECT_EQ(refusal("diloco:6:2:2"), "");
+  EXPECT_THAT(refusal("diloco:6:3"), HasSubstr("has 3 fragments, and the model 2 tensors"));
+}
+
+TEST(Methods, AreRefusedWhereSomethingDisturbsAnExchangeBesidePasses) {
+  const StepPlan plan = parse_method("diloco:6:2:1").plan(true);
+  ASSERT_EQ(refuse_order(plan), "");
+  StepPlan broken = plan;
+  broken.tasks[4].lag = 3;
+  EXPECT_THAT(refuse_order(broken), HasSubstr("uses what task 4"));
+  broken.tasks[5].before_last = 1;
+  broken.tasks[6].before_last = broken.tasks[7].before_last = 2;
+  EXPECT_THAT(refuse_order(broken), HasSubstr("begins while task 4"));
+  broken = plan;
+  broken.tasks[4].unit = Task::kWhole;
+  EXPECT_THAT(refuse_order(broken), HasSubstr("cannot go on beside later iterations"));
+  broken = plan;
+  broken.tasks[4].until = 0;
+  EXPECT_EQ(prove_plan(broken).refusal, "outer updates of rank 1 start from other parameters than those of rank 0");
+}
+
 TEST_P(EveryMethod, HasUnitsWhereItSaysSo) {
-  for (const MethodChoice& choice : choices()) EXPECT_EQ(choice.plan(true).units.empty(), !choice.goes_by_units());
+  for (const MethodChoice& choice : choices()) EXPECT_EQ(passes_by_unit(choice.plan(true)), choice.goes_by_units());
 }
 
 TEST_P(EveryMethod, SaysWhereItIsFrom) {
@@ -327,10 +396,10 @@ const std::vector<Broken>& broken_plans() {
        "task 3 (delta) and task 4 (all-reduce of deltas) use the same gradients at once"},
       {"UpdateByDeltas",
        {kForward, backward(), apply(1), delta(2), average(3), apply(4)},
-       "task 5 (apply) applies the gradient of rank 0 in iteration 0 a second time"},
+       "task 5 (apply) reads gradients that are not there on rank 0"},
       {"OuterUpdateByGradients",
        {kForward, backward(), apply(1), {.kind = TaskKind::outer, .every = 2, .after = {{2}}}},
-       "no task brings the gradient of rank 0 in iteration 0 to rank 0"},
+       "task 3 (outer, every 2 iterations) reads deltas that are not there on rank 0"},
       {"UpdateBeforeThereAreGradients",
        {kForward, {.kind = TaskKind::apply, .after = {{0}}}, {.kind = TaskKind::backward, .after = {{1}}}},
        "task 1 (apply) reads gradients that are not there on rank 0"},

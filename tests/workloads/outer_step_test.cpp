@@ -1,8 +1,12 @@
 #include "workloads/optimizers/outer_step.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
+
+#include "workloads/methods/method.hpp"
 
 namespace hbench {
 namespace {
@@ -42,7 +46,7 @@ const std::vector<Golden>& torchft() {
   return all;
 }
 
-/// A fragment of one parameter.
+/// A fragment of one parameter, of plain SGD.
 struct Fragment {
   explicit Fragment(const OuterUpdate& update) : step(update, original, {}) {}
   std::vector<float> values{1}, at_first{1}, changes{0};
@@ -51,21 +55,25 @@ struct Fragment {
 };
 
 TEST(OuterStep, FollowsTheTrajectoriesOfTorchft) {
-  constexpr int kTurn = 3;  // six steps for two fragments
   for (const Golden& golden : torchft()) {
-    SCOPED_TRACE(testing::Message() << "delay " << golden.delay << ", alpha " << golden.alpha);
-    const OuterUpdate update{.optimizer = parse_optimizer("sgd"), .rate = 2, .own_share = golden.alpha};
+    const std::string method = fmt::format("diloco:6:2:{}:{}:2:0", golden.delay, golden.alpha);
+    SCOPED_TRACE(method);
+    const StepPlan plan = parse_method(method).plan(true, {.elements = {1, 1}});
+    const OuterUpdate update{
+        .optimizer = parse_optimizer("sgd"), .rate = plan.outer->rate, .own_share = plan.outer->own_share};
     Fragment first(update), second(update);
     for (std::size_t step = 0; step < golden.first.size(); ++step) {
       EXPECT_EQ(first.values[0], golden.first[step]) << "after " << step << " steps";
       EXPECT_EQ(second.values[0], golden.second[step]) << "after " << step << " steps";
-      const auto next = static_cast<int>(step) + 1;
-      first.values[0] -= 2;
-      second.values[0] -= 2;
-      // Replicas are alike: their mean is what each has.
-      Fragment& in_turn = (next - 1) / kTurn % 2 == 0 ? first : second;
-      if ((next + golden.delay) % kTurn == 0) in_turn.step.take_deltas(in_turn.parameters, in_turn.deltas);
-      if (next % kTurn == 0) in_turn.step.apply(in_turn.deltas, in_turn.parameters);
+      for (const Task& task : plan.tasks) {
+        if (!task.is_in(static_cast<int>(step))) continue;
+        // Replicas are alike: their mean is what each has.
+        Fragment& mine = task.unit == 0 ? first : second;
+        if (task.kind == TaskKind::apply)
+          for (Fragment* const each : {&first, &second}) each->values[0] -= 2;
+        if (task.kind == TaskKind::delta) mine.step.take_deltas(mine.parameters, mine.deltas);
+        if (task.kind == TaskKind::outer) mine.step.apply(mine.deltas, mine.parameters);
+      }
     }
   }
 }

@@ -100,6 +100,19 @@ TEST(Replay, OfEveryMethodExchangesWhatItsPlanSays) {
       }
 }
 
+TEST(Replay, OfFragmentsAveragesThemBesideTheNextIterations) {
+  for (const char* method : {"diloco:6:3", "diloco:6:2:1", "diloco:6:1:4:0.5", "diloco:5:2:1"})
+    for (const char* algorithm : {"ring", "direct"}) {
+      SCOPED_TRACE(fmt::format("{} {}", method, algorithm));
+      TrainingRequest request = make_request({.workers = 3}, algorithm, "", "none");
+      request.strategy.method = parse_method(method);
+      request.steps = 12;
+      const Replayed all = replay_on_threads(request, small_replay(0.1));
+      EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+      EXPECT_EQ(all.digests.size(), 1U);
+    }
+}
+
 TEST(Replay, OfADecentralizedMethodTakesTheMeansOfNeighbours) {
   for (const auto& [method, workers] : {std::pair{"decentralized", 2},
                                         {"decentralized", 3},
@@ -270,8 +283,8 @@ void expect_to_send_as_simulated(const char* method, const World& world, const c
 TEST(Replay, SendsAsManyBytesAsASimulationOfItsMethod) {
   for (const char* fusion : {"none", "ddp"}) {
     for (const char* method :
-         {"synchronous", "zero:1", "zero:2", "local-sgd:2", "diloco:2", "post-local-sgd:2:2", "decentralized",
-          "exponential", "gossip", "1-bit-adam:2", "qadam:2", "fsdp", "fsdp-keep", "hsdp:2", "hpz:2"})
+         {"synchronous", "zero:1", "zero:2", "local-sgd:2", "diloco:2", "diloco:4:2:1", "post-local-sgd:2:2",
+          "decentralized", "exponential", "gossip", "1-bit-adam:2", "qadam:2", "fsdp", "fsdp-keep", "hsdp:2", "hpz:2"})
       expect_to_send_as_simulated(method, {.workers = 4}, fusion);
     for (const World& world : {World{.workers = 4, .servers = 2}, World{.workers = 4, .servers = 4, .colocated = true}})
       for (const char* method : {"synchronous", "local-sgd:2", "async-ps", "ssp:1"})
@@ -290,7 +303,7 @@ TEST(Replay, OfALateCompressorEndsAlikeOnAllWorkers) {
 
 TEST(Replay, OfLocalStepsAveragesOverServersToo) {
   TrainingRequest request = make_request({.workers = 3, .servers = 2}, "ps", "sliced", "none");
-  for (const char* method : {"local-sgd:2", "diloco:2", "post-local-sgd:2:3"}) {
+  for (const char* method : {"local-sgd:2", "diloco:2", "diloco:4:2:1", "post-local-sgd:2:3"}) {
     request.strategy.method = parse_method(method);
     const Replayed all = replay_on_threads(request, small_replay(0.1));
     EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));

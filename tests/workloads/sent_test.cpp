@@ -113,7 +113,7 @@ TEST(Sent, OfQuantizedShardingIsAQuarterBetweenNodesOfThatInSixteenBits) {
 }
 
 TEST(Sent, OfLocalTrainingIsShared) {
-  for (const char* method : {"local-sgd:5", "diloco:5"})
+  for (const char* method : {"local-sgd:5", "diloco:5", "diloco:5:2:1"})
     expect_sent(sent(method), 2 * kPart * kWithin / 5, 2 * kPart * kBetween / 5);
 }
 

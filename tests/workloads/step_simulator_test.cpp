@@ -522,6 +522,36 @@ TEST(StepSimulator, OfDilocoUpdatesOnceInAPeriodBeside) {
   EXPECT_NEAR(times.exposed.value, 0.012 / 4, kTolerance);
 }
 
+// A bucket takes 2 ms, and 2 for each tensor: a fragment of all three 8, which is less than an iteration. Nothing waits
+// for it one later. Two fragments take 6 and 4 ms, in the iteration that takes their deltas or beside the next.
+TEST(StepSimulator, OfDilocoHidesExchangesBesideLaterIterations) {
+  StepTimeline timeline = three_tensors(5, 10, 15);
+  timeline.update = Seconds(0.002);
+  const auto times = [&](const char* method) { return run_pair(round_cluster(), timeline, with_method(method)); };
+  EXPECT_NEAR(times("diloco:4:1:1").step.value, 0.032, kTolerance);
+  EXPECT_NEAR(times("diloco:4:1:1").exposed.value, 0, kTolerance);
+  EXPECT_NEAR(times("diloco:4:1:1").communication.value, 0.008 / 4, kTolerance);
+  EXPECT_NEAR(times("diloco:4:2").step.value, 0.032 + 0.010 / 4, kTolerance);
+  EXPECT_NEAR(times("diloco:4:2:1").step.value, 0.032, kTolerance);
+  EXPECT_NEAR(times("diloco:4:2:1").communication.value, 0.010 / 4, kTolerance);
+  EXPECT_NEAR(times("diloco:4:2:1").alone.value, 0.032, kTolerance);
+  timeline.memory_pass = Seconds(0.001);
+  EXPECT_NEAR(times("diloco:4:2:1").update.value, 0.002 + 0.009 / 4, kTolerance);
+  EXPECT_NEAR(times("diloco:4:2:1:0.5").update.value, 0.002 + 0.010 / 4, kTolerance);
+}
+
+TEST(StepSimulator, OfDilocoWaitsForWhatLaterIterationsDoNotHide) {
+  StepTimeline timeline = three_tensors(1, 2, 3);
+  timeline.forward = Seconds(0.001);
+  timeline.backward = Seconds(0.003);
+  const auto exposed = [&](const char* method) {
+    return run_pair(round_cluster(), timeline, with_method(method)).exposed.value;
+  };
+  EXPECT_NEAR(exposed("diloco:8"), 0.012 / 8, kTolerance);
+  EXPECT_NEAR(exposed("diloco:8:1:1"), (0.008 - 0.004) / 8, kTolerance);
+  EXPECT_NEAR(exposed("diloco:8:1:2"), 0, kTolerance);
+}
+
 TEST(StepSimulator, OfPostLocalSgdIsThatOfLocalSgdOnceItHasStarted) {
   Profile profile = round_cluster();
   profile.straggler = 0.1;

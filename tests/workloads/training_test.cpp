@@ -182,7 +182,7 @@ TEST(Training, OfLocalStepsEndsAtTheMeanOfWorkersThatTrainedAlone) {
 
 // The first outer step of Nesterov's SGD goes by rate (1 + momentum) times the mean change.
 TEST(Training, OfDilocoGoesBeyondTheMeanOfWorkersThatTrainedAlone) {
-  const TrainingRequest request = one_period("diloco:3:0.7:0.9");
+  const TrainingRequest request = one_period("diloco:3:1:0:0:0.7:0.9");
   const std::vector<float> before = make_replica(request, 0).parameters();
   std::vector<float> expected = mean_of_workers_alone(request);
   for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = before[i] + 0.7F * 1.9F * (expected[i] - before[i]);
@@ -213,7 +213,7 @@ TEST(Training, OfDilocoWithAnOuterRateOfOneIsThatOfLocalSteps) {
       request.strategy.optimizer = parse_optimizer(optimizer);
       request.strategy.method = parse_method("local-sgd:2");
       const std::vector<float> averaged = parameters_of_all(request)[0];
-      request.strategy.method = parse_method("diloco:2:1:0");
+      request.strategy.method = parse_method("diloco:2:1:0:0:1:0");
       for (const auto& parameters : parameters_of_all(request))
         EXPECT_LE(largest_difference(parameters, averaged), 2e-6) << workers << " workers, " << optimizer;
     }
@@ -225,7 +225,7 @@ TEST(Training, OfDilocoAfterEveryStepEndsWhereOneWorkerWithAllSamplesDoes) {
         fmt::format("{} {} workers {} servers", variant.algorithm, variant.world.workers, variant.world.servers));
     TrainingRequest request = small_request("lenet5", variant.world, variant.algorithm);
     request.strategy.placement = &find_entry(placements(), variant.placement, "placement");
-    request.strategy.method = parse_method("diloco:1:1:0");
+    request.strategy.method = parse_method("diloco:1:1:0:0:1:0");
     expect_as_one_worker(request);
   }
 }
@@ -233,7 +233,7 @@ TEST(Training, OfDilocoAfterEveryStepEndsWhereOneWorkerWithAllSamplesDoes) {
 TEST(Training, OfDilocoAloneTakesOuterStepsToo) {
   TrainingRequest request = small_request("lenet5", {.workers = 1}, "ring");
   const std::vector<float> plain = reference_parameters(request);
-  request.strategy.method = parse_method("diloco:1:0.5:0");
+  request.strategy.method = parse_method("diloco:1:1:0:0:0.5:0");
   EXPECT_GT(largest_difference(parameters_of_all(request)[0], plain), 1e-4);
 }
 
@@ -249,6 +249,74 @@ struct OpenWorker {
   std::vector<float> gradients, parameters;
   Replica replica;
 };
+
+/// Streaming DiLoCo as torchft has it, of fragments that the plan has cut, by plain outer SGD: deltas are taken so many
+/// iterations before their mean is, and beside them ranks go on. Returns what outer updates start from at the end.
+std::vector<float> fragments_by_hand(const TrainingRequest& request, int iterations) {
+  std::vector<std::unique_ptr<OpenWorker>> workers;
+  for (int rank = 0; rank < request.world.workers; ++rank)
+    workers.push_back(std::make_unique<OpenWorker>(request, rank));
+  const GradientLayout layout = make_replica(request, 0).record_layout();
+  const auto offsets = layout.offsets();
+  const std::vector<double>& values = request.strategy.method.values;
+  const auto period = static_cast<int>(values[0]), fragments = static_cast<int>(values[1]);
+  const auto delay = static_cast<int>(values[2]);
+  const std::vector<std::vector<int>> tensors = request.strategy.method.plan(true, {.elements = layout.elements}).units;
+  std::vector<float> original = workers[0]->parameters, mean(original.size());
+  const auto for_all_of = [&](int fragment, auto use) {
+    for (const int tensor : tensors[static_cast<std::size_t>(fragment)])
+      for (auto i = offsets[static_cast<std::size_t>(tensor)]; i < offsets[static_cast<std::size_t>(tensor) + 1]; ++i)
+        use(static_cast<std::size_t>(i));
+  };
+  for (int step = 1; step <= iterations; ++step) {
+    for (const auto& worker : workers) {
+      worker->replica.forward(step - 1);
+      worker->replica.backward({});
+      worker->replica.apply(request.rate(), 1);
+    }
+    for (int fragment = 0; fragment < fragments; ++fragment) {
+      const int turn = (fragment + 1) * period / fragments % period;
+      if ((step + delay) % period == turn)
+        for_all_of(fragment, [&](std::size_t i) {
+          mean[i] = 0;
+          for (const auto& worker : workers)
+            mean[i] += (original[i] - worker->parameters[i]) / static_cast<float>(workers.size());
+        });
+      if (step % period == turn)
+        for_all_of(fragment, [&](std::size_t i) {
+          original[i] -= static_cast<float>(values[4]) * mean[i];
+          for (const auto& worker : workers)
+            worker->parameters[i] = original[i] + static_cast<float>(values[3]) * (worker->parameters[i] - original[i]);
+        });
+    }
+  }
+  std::ranges::copy(original, workers[0]->parameters.begin());
+  return workers[0]->replica.parameters();
+}
+
+TEST(Training, OfDilocoWithFragmentsIsStreamedAsTorchftDoes) {
+  for (const char* method : {"diloco:4:2:0:0:0.7:0", "diloco:4:2:1:0:0.7:0", "diloco:4:1:2:0.5:1:0",
+                             "diloco:6:3:1:0.5:0.7:0", "diloco:5:2:1:1:0.7:0"}) {
+    SCOPED_TRACE(method);
+    TrainingRequest request = small_request("lenet5", {.workers = 3}, "ring");
+    request.strategy.method = parse_method(method);
+    request.warmup_steps = 0;
+    const int period = static_cast<int>(request.strategy.method.values[0]);
+    request.steps = 2 * period;
+    const auto outcomes = on_all_ranks(make_thread_endpoints(3), [&](Endpoint& endpoint) {
+      Replica replica = make_replica(request, endpoint.transport().rank());
+      train_together(replica, request, endpoint, [](const StepReport&) {});
+      return replica.agreed();
+    });
+    const std::vector<float> expected = fragments_by_hand(request, request.steps);
+    EXPECT_GT(largest_difference(expected, make_replica(request, 0).parameters()), 1e-3);
+    for (const auto& outcome : outcomes) {
+      EXPECT_EQ(outcome.failure, "");
+      EXPECT_EQ(outcome.value, outcomes[0].value) << "ranks agree on what outer updates start from";
+      EXPECT_LE(largest_difference(outcome.value, expected), 2e-6);
+    }
+  }
+}
 
 /// Each worker's gradient is of its own parameters, and is applied to the mean of its own and its neighbours'.
 std::vector<float> mean_of_neighbours_by_hand(const TrainingRequest& request) {
@@ -450,9 +518,11 @@ class Counted final : public Compute {
   void apply_parts(double rate, double divisor, std::span<const ElementRange> parts) override {
     of_.apply_parts(rate, divisor, parts);
   }
-  void begin_outer(const OuterUpdate& update) override { of_.begin_outer(update); }
-  void take_deltas() override { of_.take_deltas(); }
-  void apply_deltas() override { of_.apply_deltas(); }
+  void begin_outer(const OuterUpdate& update, const std::vector<std::vector<int>>& fragments) override {
+    of_.begin_outer(update, fragments);
+  }
+  void take_deltas(int fragment) override { of_.take_deltas(fragment); }
+  void apply_deltas(int fragment) override { of_.apply_deltas(fragment); }
   double loss() const override { return of_.loss(); }
   std::uint64_t digest() const override { return of_.digest(); }
 

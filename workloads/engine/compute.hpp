@@ -62,15 +62,18 @@ class Compute {
   /// `apply` for these parts of the memory alone. \pre parameters lie in memory that was given; parts are always the
   /// same where the optimizer keeps state, which is there for them alone.
   virtual void apply_parts(double rate, double divisor, std::span<const ElementRange> parts) = 0;
-  /// From now on ranks agree by outer updates, and begin with the parameters as they are.
-  virtual void begin_outer(const OuterUpdate& update) = 0;
-  /// Leaves what the parameters have changed by since the last outer update where gradients lie. \pre begin_outer
-  virtual void take_deltas() = 0;
-  /// The outer update, by the mean of all ranks' deltas, which lie there. \pre take_deltas
-  virtual void apply_deltas() = 0;
+  /// From now on ranks agree by outer updates, and begin with the parameters as they are. \param fragments the tensors
+  /// that each of them is of
+  virtual void begin_outer(const OuterUpdate& update, const std::vector<std::vector<int>>& fragments) = 0;
+  /// Leaves what the parameters of a fragment have changed by since its last outer update where deltas lie.
+  /// \pre begin_outer
+  virtual void take_deltas(int fragment) = 0;
+  /// The outer update of a fragment, by the mean of all ranks' deltas, which lie there. \pre take_deltas
+  virtual void apply_deltas(int fragment) = 0;
   /// That of the last forward pass. Returns when all enqueued work is done.
   virtual double loss() const = 0;
-  /// Of the state that training has left: equal on all workers after a cycle of the plan.
+  /// Of the state that training has left, which is equal on all workers after a cycle of the plan: of what the next
+  /// outer updates start from where there are such.
   virtual std::uint64_t digest() const = 0;
 };
 

@@ -23,7 +23,7 @@ class CoordinatorSide final : public Negotiator {
                   const StepPlan& plan)
       : request_(request),
         transport_(transport),
-        cycle_(plan.cycle()),
+        plan_(plan),
         coordinator_(StepProgress(plan, request.strategy.fusion, layout.bytes()), request.world.workers),
         outbox_(transport),
         progress_{.start = plan.start()} {
@@ -35,7 +35,7 @@ class CoordinatorSide final : public Negotiator {
   void begin_step(Clock::time_point at, int iteration) override {
     begun_ = last_announcement_ = at;
     if (!job_begun_) job_begun_ = at;
-    ends_cycle_ = (iteration + 1) % cycle_ == 0;
+    ends_cycle_ = (iteration + 1 + exchange_lag(plan_, iteration)) % plan_.cycle() == 0;
     end_sent_ = false;
     for (const auto& inbox : inboxes_) inbox->expect();
     order(coordinator_.begin_step(iteration));
@@ -143,7 +143,7 @@ class CoordinatorSide final : public Negotiator {
 
   void end_step() {
     if (ends_cycle_) {
-      progress_.count(phase_, cycle_);
+      progress_.count(phase_, plan_.cycle());
       progress_.elapsed = since(*job_begun_);
       phase_ = next_ = next_phase(request_, progress_);
     }
@@ -162,7 +162,7 @@ class CoordinatorSide final : public Negotiator {
 
   const TrainingRequest& request_;
   Transport& transport_;
-  int cycle_;  ///< iterations
+  const StepPlan& plan_;
   Coordinator coordinator_;
   Outbox outbox_;
   std::vector<std::unique_ptr<Inbox<Announcement>>> inboxes_;  ///< of workers 1, 2, ...

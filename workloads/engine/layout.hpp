@@ -30,10 +30,14 @@ struct GradientLayout {
 /// The buffers of one rank, all laid out alike.
 struct ModelMemory {
   std::span<float> gradients;
-  std::span<float> parameters;  ///< empty where nothing carries them: then they lie where the model wants them
-  std::span<float> means = {};  ///< of parameters with some other ranks, which lie aside; empty where there are none
+  std::span<float> parameters;   ///< empty where nothing carries them: then they lie where the model wants them
+  std::span<float> means = {};   ///< of parameters with some other ranks, which lie aside; empty where there are none
+  std::span<float> deltas = {};  ///< empty where they lie as gradients do
 
-  std::span<float> of(Carried carried) const { return carried == Carried::parameters ? parameters : gradients; }
+  std::span<float> of(Carried carried) const {
+    if (carried == Carried::parameters) return parameters;
+    return carried == Carried::deltas && !deltas.empty() ? deltas : gradients;
+  }
 };
 
 /// Gives every rank rank 0's layout. `own` is this rank's, null on a dedicated server.

@@ -238,8 +238,11 @@ Replay::Expected Replay::gathered() const {
 
 float Replay::mean_times() const { return static_cast<float>(workers_ + 1) / 2; }
 
-Replay::Expected Replay::deltas() const {
-  return {.buffer = memory_.gradients, .times = mean_times(), .what = "mean delta", .step = step_};
+Replay::Expected Replay::deltas(int fragment) const {
+  return {.buffer = memory_.of(Carried::deltas),
+          .times = mean_times(),
+          .what = "mean delta",
+          .step = taken_[static_cast<std::size_t>(fragment)]};
 }
 
 Replay::Expected Replay::parameters() const {
@@ -334,11 +337,17 @@ void Replay::apply_parts(double, double, std::span<const ElementRange> parts) {
   compute_until(request_.timeline.passes() + request_.timeline.update / workers_);
 }
 
-void Replay::take_deltas() { fill(memory_.gradients, {0, offsets_.back()}, scale_ * static_cast<float>(rank_ + 1)); }
+void Replay::take_deltas(int fragment) {
+  const auto index = static_cast<std::size_t>(fragment);
+  taken_[index] = step_;
+  for (const int tensor : fragments_[index])
+    fill(memory_.of(Carried::deltas), range_of(tensor), scale_ * static_cast<float>(rank_ + 1));
+}
 
-void Replay::apply_deltas() {
+void Replay::apply_deltas(int fragment) {
   const ProcessorTime counted(processor_time_);
-  compare_some(deltas(), {0, offsets_.back()});
+  for (const int tensor : fragments_[static_cast<std::size_t>(fragment)])
+    compare_some(deltas(fragment), range_of(tensor));
 }
 
 std::uint64_t Replay::digest() const {
@@ -347,12 +356,28 @@ std::uint64_t Replay::digest() const {
       for (const ElementRange& part : own_) compare(sums(), part);
     return 0;
   }
-  const Expected last = plan_.outer ? deltas() : memory_.parameters.empty() ? sums() : parameters();
+  if (plan_.outer) return digest_deltas();
+  const Expected last = memory_.parameters.empty() ? sums() : parameters();
   // Where nobody waits for others, what is there depends on how far each worker has come.
   const bool together = !exchanges_among(plan_, Among::servers) && !exchanges_among(plan_, Among::partner);
   if (exact_ && together) compare(last, {0, offsets_.back()});
   Digest digest;
   digest.add(last.buffer);
+  return digest.value();
+}
+
+/// Of those that later gradients have not taken the place of.
+std::uint64_t Replay::digest_deltas() const {
+  Digest digest;
+  for (std::size_t i = 0; i < fragments_.size(); ++i) {
+    if (memory_.deltas.empty() && taken_[i] != step_) continue;
+    for (const int tensor : fragments_[i]) {
+      const ElementRange range = range_of(tensor);
+      if (exact_) compare(deltas(static_cast<int>(i)), range);
+      digest.add(memory_.of(Carried::deltas)
+                     .subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.size())));
+    }
+  }
   return digest.value();
 }
 
@@ -369,7 +394,8 @@ ReplayEnd replay(const TrainingRequest& request, const ReplayRequest& replayed, 
     return {};
   }
   Replay compute(replayed, rank, request.world.workers, request.strategy.compressor.verbatim(),
-                 request.strategy.method.plan(request.strategy.overlap, replayed.units));
+                 request.strategy.method.plan(request.strategy.overlap,
+                                              {.elements = replayed.timeline.elements(), .units = replayed.units}));
   TrainingEnd end = train_together(compute, whole, endpoint, on_step, [&](const Handover& handover) {
     compute.watch([&handover] { return handover.communicating(); });
   });

@@ -35,8 +35,8 @@ class Replay final : public Compute, private UnitPasses {
   void add_gradients(bool) override {}  // the timeline of a step has its micro-batches
   void forward(int step) override;
   void backward(const std::function<void(int)>& ready, double scale) override;
-  /// Where the plan has units.
-  UnitPasses* by_units() override { return plan_.units.empty() ? nullptr : this; }
+  /// Where passes are of units.
+  UnitPasses* by_units() override { return passes_by_unit(plan_) ? this : nullptr; }
   void leave_momenta(double) override {}
   bool gradients_are_finite() const override { return true; }
   /// Takes the timeline's update, at the recorded pace on all ranks. \throws Error as `compare`.
@@ -44,11 +44,14 @@ class Replay final : public Compute, private UnitPasses {
   void apply_momenta(double rate, double divisor) override;
   /// Takes this rank's share of it.
   void apply_parts(double rate, double divisor, std::span<const ElementRange> parts) override;
-  void begin_outer(const OuterUpdate&) override {}
+  void begin_outer(const OuterUpdate&, const std::vector<std::vector<int>>& fragments) override {
+    fragments_ = fragments;
+    taken_.assign(fragments.size(), 0);
+  }
   /// Leaves integers as gradients are.
-  void take_deltas() override;
+  void take_deltas(int fragment) override;
   /// Compares some of the means, and updates nothing: there are no parameters. \throws Error as `compare`.
-  void apply_deltas() override;
+  void apply_deltas(int fragment) override;
   double loss() const override { return 0; }
   /// Of the last sums or parameters, all of which are compared again. \throws Error as `compare`.
   std::uint64_t digest() const override;
@@ -82,11 +85,12 @@ class Replay final : public Compute, private UnitPasses {
   };
   Expected sums() const;
   Expected parameters() const;
-  Expected deltas() const;
+  Expected deltas(int fragment) const;
   /// The means with neighbours that this step's update began with.
   Expected means() const;
   /// Of ranks that keep their own parts alone, gathered before a pass: those of the step before.
   Expected gathered() const;
+  std::uint64_t digest_deltas() const;
   float mean_times() const;  ///< of a mean over all workers
   /// What a rank leaves in the place of parameters, by its pattern: means of few ranks are exact, too.
   float parameter_times(Rank rank) const;
@@ -118,7 +122,9 @@ class Replay final : public Compute, private UnitPasses {
   Communicating communicating_;
   std::vector<std::int64_t> offsets_;
   ModelMemory memory_;
-  std::vector<ElementRange> own_;  ///< the parts that the last update was of
+  std::vector<ElementRange> own_;            ///< the parts that the last update was of
+  std::vector<std::vector<int>> fragments_;  ///< as `begin_outer` has them
+  std::vector<int> taken_;                   ///< by fragment: the step whose deltas were taken last
   int step_ = 0;
   double pace_ = 1;       ///< of this rank in this step: how much longer than recorded it computes
   Seconds forward_;       ///< of the step's units so far

@@ -22,6 +22,7 @@
 #include "collectives/cuda/cuda.hpp"
 #include "workloads/engine/autocast.hpp"
 #include "workloads/engine/digest.hpp"
+#include "workloads/engine/outer_updates.hpp"
 #include "workloads/engine/samples.hpp"
 #include "workloads/engine/tensor_numbers.hpp"
 #include "workloads/models/model.hpp"
@@ -148,31 +149,28 @@ struct ReadyHook final : torch::autograd::FunctionPostHook {
   std::function<void()> call;
 };
 
-std::vector<TensorNumbers> zeros_like(const TensorNumbers& numbers, int times) {
-  std::vector<TensorNumbers> all;
-  for (int i = 0; i < times; ++i) all.push_back(numbers.zeros());
+/// The numbers of all tensors, one after the other.
+std::vector<float> copied(const std::vector<at::Tensor>& tensors) {
+  std::vector<float> all;
+  for (const at::Tensor& tensor : tensors) {
+    const at::Tensor here = tensor.detach().to(at::kCPU).contiguous();
+    const float* const data = here.data_ptr<float>();
+    all.insert(all.end(), data, data + here.numel());
+  }
   return all;
 }
 
-std::vector<Numbers*> pointers_to(std::vector<TensorNumbers>& numbers) {
-  std::vector<Numbers*> pointers;
-  for (TensorNumbers& each : numbers) pointers.push_back(&each);
-  return pointers;
-}
-
-/// What outer updates keep beside the parameters.
-struct Outer {
-  Outer(const OuterUpdate& update, const TensorNumbers& parameters)
-      : original(parameters.zeros()),
-        kept(zeros_like(parameters, update.optimizer.state())),
-        step(update, original, pointers_to(kept)) {
-    original.assign(parameters);
+/// The parameters whose tensors these are. \param tensor_of by parameter
+std::vector<std::vector<int>> parameters_of(const std::vector<std::vector<int>>& tensors,
+                                            const std::vector<int>& tensor_of) {
+  std::vector<std::vector<int>> parameters;
+  for (const std::vector<int>& each : tensors) {
+    std::vector<int>& mine = parameters.emplace_back();
+    for (const int tensor : each)
+      mine.push_back(static_cast<int>(std::ranges::find(tensor_of, tensor) - tensor_of.begin()));
   }
-
-  TensorNumbers original;
-  std::vector<TensorNumbers> kept;
-  OuterStep step;
-};
+  return parameters;
+}
 
 }  // namespace
 
@@ -349,11 +347,12 @@ struct Replica::State {
   bool adds = false;           ///< gradients to those that are there
   double gains = 0;            ///< as `leave_momenta` was called
   at::Tensor loss;
-  std::vector<TensorNumbers> kept;  ///< the optimizer's state
-  std::vector<ElementRange> parts;  ///< that it is of, where a rank updates some alone
-  std::int64_t updates = 0;         ///< steps of the optimizer
-  std::int64_t frozen = 0;          ///< those before the first by momenta
-  std::unique_ptr<Outer> outer;     ///< null: there are no outer updates
+  std::vector<TensorNumbers> kept;      ///< the optimizer's state
+  std::vector<ElementRange> parts;      ///< that it is of, where a rank updates some alone
+  std::int64_t updates = 0;             ///< steps of the optimizer
+  std::int64_t frozen = 0;              ///< those before the first by momenta
+  std::vector<at::Tensor> deltas;       ///< per parameter, once it is laid out: where they lie
+  std::unique_ptr<OuterUpdates> outer;  ///< null: there are none
 };
 
 Replica::Replica(const ModelEntry& entry, const ReplicaOptions& options)
@@ -401,7 +400,9 @@ void Replica::lay_out(const GradientLayout& layout, const ModelMemory& memory) {
     if (!memory.parameters.empty()) state_->flat_parameters = whole(memory.parameters);
   });
   state_->add_hooks();
+  const at::Tensor flat_deltas = memory.deltas.empty() ? state_->flat : whole(memory.deltas);
   const std::vector<std::int64_t> offsets = layout.offsets();
+  state_->deltas.resize(state_->parameters.size());
   for (std::size_t i = 0; i < layout.parameters.size(); ++i) {
     const auto index = static_cast<std::size_t>(layout.parameters[i]);
     at::Tensor& parameter = state_->parameters[index];
@@ -411,6 +412,7 @@ void Replica::lay_out(const GradientLayout& layout, const ModelMemory& memory) {
       return of.as_strided(parameter.sizes(), parameter.strides(), offsets[i]);
     };
     parameter.mutable_grad() = view(state_->flat);
+    state_->deltas[index] = view(flat_deltas);
     if (!state_->flat_parameters.defined()) continue;
     const at::NoGradGuard guard;
     parameter.set_data(view(state_->flat_parameters).copy_(parameter));
@@ -462,25 +464,22 @@ void Replica::apply_momenta(double rate, double divisor) {
   translated([&] { state_->update_by_momenta(rate, divisor); });
 }
 
-void Replica::begin_outer(const OuterUpdate& update) {
-  const at::NoGradGuard guard;
-  translated([&] { state_->outer = std::make_unique<Outer>(update, TensorNumbers(state_->parameters)); });
-}
-
-void Replica::take_deltas() {
+void Replica::begin_outer(const OuterUpdate& update, const std::vector<std::vector<int>>& fragments) {
   const at::NoGradGuard guard;
   translated([&] {
-    TensorNumbers deltas = state_->gradients();
-    state_->outer->step.take_deltas(TensorNumbers(state_->parameters), deltas);
+    state_->outer = std::make_unique<OuterUpdates>(update, state_->parameters, state_->deltas,
+                                                   parameters_of(fragments, state_->tensor_of));
   });
 }
 
-void Replica::apply_deltas() {
+void Replica::take_deltas(int fragment) {
   const at::NoGradGuard guard;
-  translated([&] {
-    TensorNumbers parameters(state_->parameters);
-    state_->outer->step.apply(state_->gradients(), parameters);
-  });
+  translated([&] { state_->outer->take_deltas(fragment); });
+}
+
+void Replica::apply_deltas(int fragment) {
+  const at::NoGradGuard guard;
+  translated([&] { state_->outer->apply(fragment); });
 }
 
 void Replica::apply_parts(double rate, double divisor, std::span<const ElementRange> parts) {
@@ -505,18 +504,14 @@ double Replica::loss() const {
 
 std::uint64_t Replica::digest() const {
   Digest digest;
-  digest.add(parameters());
+  digest.add(agreed());
   return digest.value();
 }
 
-std::vector<float> Replica::parameters() const {
-  std::vector<float> all;
-  for (const at::Tensor& parameter : state_->parameters) {
-    const at::Tensor here = parameter.detach().to(at::kCPU).contiguous();
-    const float* const data = here.data_ptr<float>();
-    all.insert(all.end(), data, data + here.numel());
-  }
-  return all;
+std::vector<float> Replica::agreed() const {
+  return copied(state_->outer == nullptr ? state_->parameters : state_->outer->originals());
 }
+
+std::vector<float> Replica::parameters() const { return copied(state_->parameters); }
 
 }  // namespace hbench

@@ -61,13 +61,15 @@ class Replica final : public Compute {
   void apply(double rate, double divisor) override;
   void apply_momenta(double rate, double divisor) override;
   void apply_parts(double rate, double divisor, std::span<const ElementRange> parts) override;
-  void begin_outer(const OuterUpdate& update) override;
-  void take_deltas() override;
-  void apply_deltas() override;
+  void begin_outer(const OuterUpdate& update, const std::vector<std::vector<int>>& fragments) override;
+  void take_deltas(int fragment) override;
+  void apply_deltas(int fragment) override;
   double loss() const override;
 
-  /// Of all parameters.
+  /// Of what ranks agree on.
   std::uint64_t digest() const override;
+  /// A copy of what ranks agree on, in forward order: what outer updates start from, or without such all parameters.
+  std::vector<float> agreed() const;
   /// A copy of all parameters, in forward order.
   std::vector<float> parameters() const;
 

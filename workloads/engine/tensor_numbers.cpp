@@ -21,6 +21,18 @@ TensorNumbers TensorNumbers::zeros() const {
   return TensorNumbers(std::move(all));
 }
 
+std::vector<TensorNumbers> zeros_like(const TensorNumbers& numbers, int times) {
+  std::vector<TensorNumbers> all;
+  for (int i = 0; i < times; ++i) all.push_back(numbers.zeros());
+  return all;
+}
+
+std::vector<Numbers*> pointers_to(std::vector<TensorNumbers>& numbers) {
+  std::vector<Numbers*> pointers;
+  for (TensorNumbers& each : numbers) pointers.push_back(&each);
+  return pointers;
+}
+
 void TensorNumbers::assign(const Numbers& a) {
   for (std::size_t i = 0; i < tensors_.size(); ++i) tensors_[i].copy_(of_tensors(a).tensors_[i]);
 }

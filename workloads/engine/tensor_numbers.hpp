@@ -29,4 +29,9 @@ class TensorNumbers final : public Numbers {
   std::vector<at::Tensor> tensors_;
 };
 
+/// Several times as many zeros, as an optimizer's state begins.
+std::vector<TensorNumbers> zeros_like(const TensorNumbers& numbers, int times);
+/// As `Optimizer::apply` has them.
+std::vector<Numbers*> pointers_to(std::vector<TensorNumbers>& numbers);
+
 }  // namespace hbench

@@ -91,6 +91,7 @@ ModelMemory model_memory(Endpoint& endpoint, const GradientLayout& layout, const
   ModelMemory memory{.gradients = memory_for(endpoint, layout), .parameters = {}};
   if (carries_parameters(plan)) memory.parameters = memory_for(endpoint, layout);
   if (takes_means_with_some(plan)) memory.means = memory_for(endpoint, layout);
+  if (deltas_lie_apart(plan)) memory.deltas = memory_for(endpoint, layout);
   synchronize(endpoint.device());
   return memory;
 }
@@ -110,19 +111,21 @@ class PlanWalk {
         tensors_(tensors),
         memory_(memory) {}
 
-  /// Does iteration `step` of the job. Returns whether ranks have exchanged anything in it.
+  /// Does iteration `step` of the job. Returns whether it has ended with what ranks exchange, in it or from one before.
   bool iterate(int step, Clock::time_point begin, bool traced) {
     step_ = step;
-    const bool exchanges = exchanges_in(plan_, step_);
-    end_.reset();
-    own_.clear();
-    if (exchanges) handover_.begin_step({begin, step_, traced});
+    if (exchanges_in(plan_, step_)) {
+      end_.reset();
+      own_.clear();
+      handover_.begin_step({begin, step_, traced});
+    }
+    const bool ends = exchange_ends_in(plan_, step_);
     announced_ = announced_tasks(plan_, step_);
     for (int task = 0; task < plan_.size(); ++task)
       if (plan_.task(task).computes() && plan_.task(task).is_in(step_)) compute(task);
-    if (exchanges && !end_) wait_for_step_end();
+    if (ends && !end_) wait_for_step_end();
     if (end_) next_ = end_->next;
-    return exchanges;
+    return ends;
   }
 
   Phase next() const { return next_; }  ///< what follows the last iteration in which ranks exchanged something
@@ -146,11 +149,11 @@ class PlanWalk {
         apply_gradients(task);
         return trace_.lap(SpanKind::optimizer);
       case TaskKind::delta:
-        compute_.take_deltas();
+        compute_.take_deltas(fragment(task));
         announce_all(task);
         return trace_.lap(SpanKind::optimizer);
       case TaskKind::outer:
-        compute_.apply_deltas();
+        compute_.apply_deltas(fragment(task));
         return trace_.lap(SpanKind::optimizer);
       case TaskKind::collective:
         return;
@@ -188,6 +191,8 @@ class PlanWalk {
     loss_ = compute_.loss();
   }
 
+  /// Which of those that outer updates are of: without units the whole model.
+  int fragment(int task) const { return std::max(0, plan_.task(task).unit); }
   bool is_announced(int task) const { return std::ranges::find(announced_, task) != announced_.end(); }
   void announce_all(int task) {
     if (!is_announced(task)) return;
@@ -196,8 +201,8 @@ class PlanWalk {
   }
 
   void wait_for(int task) {
-    if (plan_.task(task).computes() || !plan_.task(task).is_in(step_) || end_) return;
-    if (ends_step(plan_, task, step_)) return wait_for_step_end();
+    if (plan_.task(task).computes() || !plan_.task(task).ends_in(step_) || end_) return;
+    if (ends_step(plan_, task, step_ - plan_.task(task).lag)) return wait_for_step_end();
     wait([&] {
       const CollectiveEnd end = handover_.wait_for(task);
       own_.insert(own_.end(), end.own.begin(), end.own.end());
@@ -236,7 +241,7 @@ class PlanWalk {
   int step_ = 0;                ///< of the job
   std::vector<int> announced_;  ///< tasks of this iteration that others wait for
   std::vector<ElementRange> own_;
-  std::optional<StepEnd> end_;  ///< of this iteration
+  std::optional<StepEnd> end_;  ///< of the last exchange
   Phase next_ = Phase::stop;
   double loss_ = 0;
   Seconds exposed_;
@@ -288,6 +293,11 @@ struct Job {
   const ModelMemory& memory;
 };
 
+StepPlan plan_of(const TrainingRequest& request, const GradientLayout& layout, std::vector<std::vector<int>> units) {
+  return request.strategy.method.plan(request.strategy.overlap,
+                                      {.elements = layout.elements, .units = std::move(units)});
+}
+
 /// All steps of the job, until no thread communicates any more. Returns what was counted in them.
 TrainingEnd take_steps(Compute& compute, const Job& job, const OnStep& on_step,
                        const std::function<void(const Handover&)>& begin_job) {
@@ -334,18 +344,17 @@ TrainingEnd take_steps(Compute& compute, const Job& job, const OnStep& on_step,
 
 TrainingEnd train_together(Compute& compute, const TrainingRequest& request, Endpoint& endpoint, const OnStep& on_step,
                            const std::function<void(const Handover&)>& begin_job) {
-  UnitPasses* const by_units = compute.by_units();
-  const StepPlan plan = request.strategy.method.plan(
-      request.strategy.overlap, by_units != nullptr ? by_units->units() : std::vector<std::vector<int>>());
-  if (reduces_nothing(request, plan)) {
+  if (reduces_nothing(request, request.strategy.method.plan(request.strategy.overlap))) {
     train_alone(compute, request, on_step);
     return {.digest = compute.digest()};
   }
   const GradientLayout own = compute.record_layout();
   const GradientLayout layout = share_layout(&own, endpoint.control(), setup_timeout(request));
+  UnitPasses* const by_units = compute.by_units();
+  const StepPlan plan = plan_of(request, layout, by_units != nullptr ? by_units->units() : StepPlan().units);
   const ModelMemory memory = model_memory(endpoint, layout, plan);
   compute.lay_out(layout, memory);
-  if (plan.outer) compute.begin_outer(*plan.outer);
+  if (plan.outer) compute.begin_outer(*plan.outer, fragments_of(plan, layout.tensors()));
   if (request.strategy.on_gpu) compute.warm_up();
   TrainingEnd end = take_steps(compute, {request, endpoint, plan, layout, memory}, on_step, begin_job);
   if (takes_means_with_some(plan)) end.consensus_distance = take_common_mean(request, endpoint, memory);
@@ -354,8 +363,8 @@ TrainingEnd train_together(Compute& compute, const TrainingRequest& request, End
 }
 
 void serve(const TrainingRequest& request, Endpoint& endpoint) {
-  const StepPlan plan = request.strategy.method.plan(request.strategy.overlap);
   const GradientLayout layout = share_layout(nullptr, endpoint.control(), setup_timeout(request));
+  const StepPlan plan = plan_of(request, layout, {});
   Communicator(request, endpoint, layout, plan, model_memory(endpoint, layout, plan)).serve();
 }
 

@@ -1,25 +1,111 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "collectives/base/error.hpp"
 #include "workloads/methods/method.hpp"
 
 namespace hbench {
 namespace {
 
-/// OpenDiLoCo's values (Jaghouar et al., arXiv:2407.07852, 2024), with H of the first paper.
+/// OpenDiLoCo's values (Jaghouar et al., arXiv:2407.07852, 2024), with H of the first paper; those of fragments are in
+/// the order of torchft's `DiLoCo` (sync_every, model_fragments, fragment_sync_delay, fragment_update_alpha).
 constexpr NumberField kFields[] = {
     {.name = "period", .standard = 500},
+    {.name = "fragments"},
+    {.name = "delay", .standard = 0, .smallest = 0},
+    {.name = "own share", .standard = 0, .smallest = 0, .largest = 1, .whole = false},
     {.name = "outer rate", .standard = 0.7, .smallest = 0.001, .largest = 10, .whole = false},
     {.name = "outer momentum", .standard = 0.9, .smallest = 0, .largest = 0.9999, .whole = false}};
 
-StepPlan plan(const PlanRequest& request) {
-  const int period = request.whole(0);
+enum Place : std::uint8_t { kPeriod, kFragments, kDelay, kOwnShare, kRate, kMomentum };
+
+std::string refuses(const std::vector<double>& values) {
+  const auto period = static_cast<int>(values[kPeriod]), fragments = static_cast<int>(values[kFragments]);
+  if (fragments > period)
+    return fmt::format("one fragment is exchanged at a time, and {} are more than the {} iterations of a period",
+                       fragments, period);
+  const int turn = period / fragments;
+  if (values[kDelay] < turn) return {};
+  return fmt::format("the next fragment's turn begins after {} iterations, and a delay of {} has not ended then", turn,
+                     values[kDelay]);
+}
+
+/// Cuts the model into runs of whole tensors of about the same size, in the order of the forward pass, which is the
+/// other way round than that of the layout.
+std::vector<std::vector<int>> fragments_of(const std::vector<std::int64_t>& elements, int count) {
+  std::vector<std::vector<int>> fragments(static_cast<std::size_t>(count));
+  if (elements.empty()) return fragments;
+  const auto tensors = static_cast<int>(elements.size());
+  if (tensors < count)
+    throw Error(ExitCode::usage, fmt::format("diloco has {} fragments, and the model {} tensors", count, tensors),
+                "take fewer fragments");
+  const double whole = static_cast<double>(std::accumulate(elements.begin(), elements.end(), std::int64_t{0})) / count;
+  int tensor = tensors - 1;
+  double taken = 0;
+  for (int fragment = 0; fragment < count; ++fragment) {
+    std::vector<int>& mine = fragments[static_cast<std::size_t>(fragment)];
+    const double end = whole * (fragment + 1);
+    for (const int left = count - fragment - 1; tensor >= left; --tensor) {
+      const auto next = static_cast<double>(elements[static_cast<std::size_t>(tensor)]);
+      const bool nearer_without = std::abs(taken + next - end) > std::abs(taken - end);
+      if (left > 0 && !mine.empty() && nearer_without) break;
+      mine.insert(mine.begin(), tensor);
+      taken += next;
+    }
+  }
+  return fragments;
+}
+
+OuterUpdate outer_of(const PlanRequest& request) {
   OptimizerChoice nesterov = parse_optimizer("nesterov");
-  nesterov.values = {request.values[2]};
-  return {.tasks = {{.kind = TaskKind::forward},
-                    {.kind = TaskKind::backward, .after = {{0}}},
-                    {.kind = TaskKind::apply, .after = {{1}}},
-                    {.kind = TaskKind::delta, .every = period, .after = {{2}}},
-                    {.kind = TaskKind::collective, .carried = Carried::deltas, .every = period, .after = {{3}}},
-                    {.kind = TaskKind::outer, .every = period, .after = {{4}}}},
-          .outer = OuterUpdate{.optimizer = std::move(nesterov), .rate = request.values[1]}};
+  nesterov.values = {request.values[kMomentum]};
+  return {.optimizer = std::move(nesterov), .rate = request.values[kRate], .own_share = request.values[kOwnShare]};
+}
+
+/// What is exchanged, and when.
+struct Turn {
+  int unit = Task::kWhole;
+  int before_last = 0;  ///< of the period: as `Task::before_last`
+  int delay = 0;
+};
+
+/// The tasks of a turn: deltas after the update, and once their mean is there the outer update.
+void add_turn(StepPlan& plan, const Turn& turn, int period, int update) {
+  const int first = plan.size(), begins = turn.before_last + turn.delay;
+  plan.tasks.push_back(
+      {.kind = TaskKind::delta, .unit = turn.unit, .every = period, .before_last = begins, .after = {{update}}});
+  plan.tasks.push_back({.kind = TaskKind::collective,
+                        .carried = Carried::deltas,
+                        .unit = turn.unit,
+                        .every = period,
+                        .before_last = begins,
+                        .lag = turn.delay,
+                        .after = {{first}}});
+  plan.tasks.push_back({.kind = TaskKind::outer,
+                        .unit = turn.unit,
+                        .every = period,
+                        .before_last = turn.before_last,
+                        .after = {{first + 1}}});
+}
+
+StepPlan plan(const PlanRequest& request) {
+  const int period = request.whole(kPeriod), fragments = request.whole(kFragments), delay = request.whole(kDelay);
+  StepPlan plan{.tasks = {{.kind = TaskKind::forward},
+                          {.kind = TaskKind::backward, .after = {{0}}},
+                          {.kind = TaskKind::apply, .after = {{1}}}},
+                .outer = outer_of(request)};
+  if (fragments == 1 && delay == 0) {
+    add_turn(plan, {}, period, 2);
+    return plan;
+  }
+  plan.units = fragments_of(request.model.elements, fragments);
+  for (int each = 0; each < fragments; ++each) {
+    const auto end = static_cast<int>((std::int64_t{each} + 1) * period / fragments);
+    add_turn(plan, {.unit = each, .before_last = period - end, .delay = delay}, period, 2);
+  }
+  return plan;
 }
 
 }  // namespace
@@ -28,8 +114,11 @@ extern const Method kDiloco;
 constinit const Method kDiloco{
     .name = "diloco",
     .summary = "ranks train alone; after each period the mean of their changes is a gradient to an outer Nesterov SGD",
-    .citation = "Douillard et al., DiLoCo: Distributed Low-Communication Training of Language Models, arXiv:2311.08105",
+    .citation =
+        "Douillard et al., DiLoCo: Distributed Low-Communication Training of Language Models, "
+        "arXiv:2311.08105; fragments: Streaming DiLoCo with overlapping communication, arXiv:2501.18512",
     .fields = kFields,
+    .refuses = refuses,
     .plan = plan};
 
 }  // namespace hbench

@@ -23,8 +23,8 @@ struct Sharding {
 class Builder {
  public:
   Builder(const PlanRequest& request, const Sharding& sharding) : sharding_(sharding) {
-    plan_.units = request.units.empty() ? std::vector<std::vector<int>>(3) : request.units;
-    plan_.micro_batches = request.micro_batches;
+    plan_.units = request.model.units.empty() ? std::vector<std::vector<int>>(3) : request.model.units;
+    plan_.micro_batches = request.model.micro_batches;
   }
 
   StepPlan build() {

@@ -5,6 +5,7 @@
 /// One method is one file that defines one constant and is listed in `methods.cpp`. Its plan is proved against its
 /// promise for every entry by a family test.
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,15 +19,22 @@
 
 namespace hbench {
 
+/// The model that a plan is for, as far as it is known.
+struct PlannedModel {
+  /// The numbers of each tensor, in the order of the layout. Where they are not known fragments have no tensors.
+  std::vector<std::int64_t> elements = {};
+  /// Its blocks, as `StepPlan::units`. Where they are not known a method that goes by units has three.
+  std::vector<std::vector<int>> units = {};
+  /// Of a method that goes by units: those of an iteration, each with passes of its own.
+  int micro_batches = 1;
+};
+
 /// What a plan is made for.
 struct PlanRequest {
   std::vector<double> values = {};  ///< of the method's fields, in their order
   /// Gradients leave during the backward pass.
   bool overlap = true;
-  /// Of a model, as `StepPlan::units`. Where they are not known a method that goes by units has three.
-  std::vector<std::vector<int>> units = {};
-  /// Of a method that goes by units: those of an iteration, each with passes of its own.
-  int micro_batches = 1;
+  PlannedModel model = {};
 
   int whole(std::size_t field) const { return static_cast<int>(values[field]); }
 };
@@ -37,7 +45,9 @@ struct Method {
   std::string_view summary;
   std::string_view citation;
   std::span<const NumberField> fields = {};
-  bool by_units = false;  ///< its plans have units
+  /// Why values of its fields do not go together: one sentence; empty where they do, or null where all do.
+  std::string (*refuses)(const std::vector<double>& values) = nullptr;
+  bool by_units = false;  ///< its passes are of a unit each
   /// What codes the momenta that it exchanges, and no other; empty where ranks choose, or nothing is coded.
   std::string_view compressor = {};
   /// What each rank does, which has the whole model; null where the entry divides it.
@@ -64,9 +74,9 @@ struct MethodChoice {
   bool in_lockstep() const { return hbench::in_lockstep(plan(true)); }
   /// Whether ranks exchange a unit of the model at a time: then there is no fusion of tensors.
   bool goes_by_units() const { return method->by_units; }
-  StepPlan plan(bool overlap, std::vector<std::vector<int>> units = {}, int micro_batches = 1) const {
-    return method->plan(
-        {.values = values, .overlap = overlap, .units = std::move(units), .micro_batches = micro_batches});
+  /// \throws Error (usage) where the model has fewer tensors than fragments are asked for.
+  StepPlan plan(bool overlap, PlannedModel model = {}) const {
+    return method->plan({.values = values, .overlap = overlap, .model = std::move(model)});
   }
 };
 

@@ -85,7 +85,11 @@ MethodChoice parse_part(std::string_view text) {
   std::string average;
   if (text.starts_with(kAverage)) text = average = fmt::format("{}{}", kLocalSgd.name, text.substr(kAverage.size()));
   const Method& method = find_entry(methods(), split(text, ':').front(), "method");
-  return {.method = &method, .values = parse_numbers(text, method.name, method.fields)};
+  std::vector<double> values = parse_numbers(text, method.name, method.fields);
+  if (const std::string why = method.refuses == nullptr ? "" : method.refuses(values); !why.empty())
+    throw Error(ExitCode::usage, fmt::format("{}: {}", text, why),
+                fmt::format("hbench list methods --draw {} shows one that works", method.name));
+  return {.method = &method, .values = std::move(values)};
 }
 
 /// ZeRO's second stage would scatter gradients for each micro-batch, and a gather of whole units knows no stages.

@@ -30,11 +30,13 @@ class Walk {
         if (task().is_in(iteration_)) do_task();
       if ((iteration_ + 1) % cycle == 0 && proof_.refusal.empty()) check_end();
     }
+    if (own_share() == 1) proof_.facts.staleness.reset();
     return proof_;
   }
 
  private:
   const Task& task() const { return plan_.task(task_); }
+  double own_share() const { return plan_.outer ? plan_.outer->own_share : 0; }
   int first_sample(int iteration) const { return iteration * plan_.micro_batches; }
   void refuse(std::string why) {
     if (proof_.refusal.empty()) proof_.refusal = std::move(why);
@@ -51,7 +53,7 @@ class Walk {
   void do_task() {
     switch (task().kind) {
       case TaskKind::forward:
-        for_all([&](int rank, int part) { note_staleness(ranks_.held(rank, part).parameters); });
+        for_all([&](int rank, int part) { note_staleness(ranks_.held(rank, part)); });
         return use_parameters();
       case TaskKind::backward:
         for_all([&](int rank, int part) { make(ranks_.held(rank, part), rank); });
@@ -93,11 +95,14 @@ class Walk {
     mine.defined = true;
   }
 
-  void note_staleness(const Sum& parameters) {
+  void note_staleness(Held& mine) {
     if (!in_lockstep(plan_)) return;
-    int unseen = 0;
-    while (unseen < iteration_ && !has_all_of(parameters, iteration_ - 1 - unseen)) ++unseen;
-    proof_.facts.staleness = std::max(*proof_.facts.staleness, unseen);
+    if (iteration_ > 0 && exchange_ends_in(plan_, iteration_ - 1)) {
+      int newest = iteration_ - 1;
+      while (newest > mine.newest && !has_all_of(mine.parameters, newest)) --newest;
+      mine.newest = newest;
+    }
+    proof_.facts.staleness = std::max(*proof_.facts.staleness, iteration_ - 1 - mine.newest);
   }
   bool has_all_of(const Sum& parameters, int iteration) const {
     for (int rank = 0; rank < ranks_.ranks(); ++rank)
@@ -113,20 +118,27 @@ class Walk {
     refuse_task(apply_to(mine.parameters, mine.gradients, plan_.micro_batches, weight));
   }
 
-  static void take_delta(Held& mine) {
-    mine.gradients = mine.parameters;
-    for (const auto& [gradient, share] : mine.original) mine.gradients.erase(gradient);
-    mine.defined = true;
+  void take_delta(Held& mine) const {
+    mine.deltas = mine.parameters;
+    add(mine.deltas, mine.original, -1);
+    drop_nothing(mine.deltas);
+    mine.has_deltas = true;
+    mine.defined = mine.defined && deltas_lie_apart(plan_);
   }
   void apply_outer(int rank, Held& mine) {
-    if (!mine.defined) return refuse_task(fmt::format("reads deltas that are not there on rank {}", rank));
-    refuse_task(apply_to(mine.original, mine.gradients, plan_.micro_batches));
-    mine.parameters = mine.original;
+    if (!mine.has_deltas) return refuse_task(fmt::format("reads deltas that are not there on rank {}", rank));
+    refuse_task(apply_to(mine.original, mine.deltas, plan_.micro_batches));
+    Sum next;
+    add(next, mine.parameters, own_share());
+    add(next, mine.original, 1 - own_share());
+    drop_nothing(next);
+    mine.parameters = std::move(next);
   }
 
   /// All ranks have the same parameters, or each its own part; or the servers have all, or the mean over ranks has.
   void check_end() {
     if (!in_lockstep(plan_)) return check_shared_end();
+    if (plan_.outer && (!plan_.units.empty() || own_share() > 0)) return check_outer_end();
     for (int rank = 0; rank < ranks_.ranks(); ++rank)
       for (int part = 0; part < ranks_.parts(); ++part) {
         if (ranks_.sharded() && !ranks_.owns(rank, part)) continue;
@@ -148,6 +160,37 @@ class Walk {
         }
       check_gradients(all, 0);
     }
+  }
+
+  /// What outer updates start from is the same on all ranks. Of the cycle before the one that has ended it has every
+  /// gradient once; of those that a rank has applied beside an exchange, as much as it keeps of its own parameters
+  /// then.
+  void check_outer_end() {
+    const int first = iteration_ + 1 - 2 * plan_.cycle();
+    for (int part = 0; part < ranks_.parts(); ++part) {
+      const Sum& original = ranks_.held(0, part).original;
+      for (int rank = 1; rank < ranks_.ranks(); ++rank)
+        if (!same(original, ranks_.held(rank, part).original))
+          return refuse(fmt::format("outer updates of rank {} start from other parameters than those of rank 0", rank));
+      for (int iteration = std::max(first, 0); iteration < first + plan_.cycle(); ++iteration)
+        for (int from = 0; from < ranks_.ranks(); ++from) check_outer_gradient(original, part, {from, iteration});
+    }
+  }
+  void check_outer_gradient(const Sum& original, int part, const std::pair<int, int>& gradient) {
+    const double weight = (beside_exchange(part, gradient.second) ? own_share() : 1) / ranks_.ranks();
+    const auto found = original.find(gradient);
+    const double share = found == original.end() ? 0 : found->second;
+    if (std::abs(share - weight) > kRounding)
+      refuse(fmt::format("the gradient of rank {} in iteration {} counts {:.3g} times, and not {:.3g}", gradient.first,
+                         gradient.second, share, weight));
+  }
+  /// Whether an exchange of the part has begun before an iteration, and ends in it or after it.
+  bool beside_exchange(int part, int iteration) const {
+    return std::ranges::any_of(plan_.tasks, [&](const Task& task) {
+      for (int begin = iteration - task.lag; begin < iteration; ++begin)
+        if (ranks_.is_of(task, part) && task.is_in(begin)) return true;
+      return false;
+    });
   }
 
   /// Of the cycle that has ended, in what `rank` has.

@@ -36,8 +36,9 @@ std::string_view short_of(const Task& task) {
   return "";
 }
 
-std::string caption(const Task& task) {
-  if (task.unit != Task::kWhole) return fmt::format("{}{}", short_of(task), task.unit);
+/// \param by_unit whether passes are of a unit each
+std::string caption(const Task& task, bool by_unit) {
+  if (by_unit && task.unit != Task::kWhole) return fmt::format("{}{}", short_of(task), task.unit);
   if (task.computes()) return std::string(to_string(task.kind));
   if (task.among == Among::servers) return "push gradients, pull parameters";
   if (task.among != Among::all) return fmt::format("average with {}", to_string(task.among));
@@ -48,13 +49,14 @@ std::vector<Box> placed(const StepPlan& plan) {
   std::vector<Box> boxes;
   int stream = 0;
   std::map<CollectiveKind, int> lines;  // of units: the end of what is on a line
+  const bool by_unit = passes_by_unit(plan);
   for (const Task& task : plan.tasks) {
-    Box box{.begin = task.computes() ? stream : 0, .text = caption(task)};
+    Box box{.begin = task.computes() ? stream : 0, .text = caption(task, by_unit)};
     for (const After& after : task.after) {
       const Box& before = boxes[static_cast<std::size_t>(after.task)];
       box.begin = std::max(box.begin, after.by_tensor ? before.begin + kFirstTensor : before.end);
     }
-    const bool of_unit = task.unit != Task::kWhole, shares_line = of_unit && !task.computes();
+    const bool of_unit = by_unit && task.unit != Task::kWhole, shares_line = of_unit && !task.computes();
     if (shares_line) box.begin = std::max(box.begin, lines[task.collective]);
     // A backward pass takes about twice as long as a forward pass, and ends before what it feeds.
     const int longer = task.kind == TaskKind::backward ? (of_unit ? 2 : 6) : 0;
@@ -102,7 +104,7 @@ void explain_codes(const StepPlan& plan, std::vector<std::string>& notes) {
 }
 
 void explain_units(const StepPlan& plan, std::vector<std::string>& notes) {
-  if (plan.units.empty()) return;
+  if (!passes_by_unit(plan)) return;
   notes.insert(notes.end(), {"F, B: forward and backward pass of a unit of the model, from 0; AG: all-gather",
                              "of its parameters; RS: reduce-scatter of its gradients."});
   const Sharded parts = sharded(plan);
@@ -118,25 +120,43 @@ void explain_units(const StepPlan& plan, std::vector<std::string>& notes) {
   notes.emplace_back("part with the ranks of the other groups that have the same part.");
 }
 
+void explain_fragments(const StepPlan& plan, std::vector<std::string>& notes) {
+  if (plan.units.empty() || passes_by_unit(plan)) return;
+  if (plan.units.size() > 1)
+    notes.insert(notes.end(), {fmt::format("Of {} fragments of the model one is exchanged at a time, by turns: the",
+                                           plan.units.size()),
+                               "picture is of the first."});
+  const auto lasting = std::ranges::find_if(plan.tasks, [](const Task& task) { return task.lag > 0; });
+  if (lasting != plan.tasks.end())
+    notes.push_back(fmt::format("It ends {} iterations later: passes go on beside it.", lasting->lag));
+  if (plan.outer && plan.outer->own_share > 0)
+    notes.push_back(fmt::format("Then {:g} of a rank's parameters are its own, and the rest is what all agree on.",
+                                plan.outer->own_share));
+}
+
 }  // namespace
 
 Lanes drawn(const StepPlan& plan) {
   Lanes lanes{.rows = {{.name = "compute"}}};
   explain_units(plan, lanes.notes);
+  const bool by_unit = passes_by_unit(plan);
   std::map<CollectiveKind, std::size_t> rows_of_units;  // their collectives share one of each kind
   const std::vector<Box> boxes = placed(plan);
   for (int i = 0; i < plan.size(); ++i) {
     const Task& task = plan.task(i);
+    if (!by_unit && task.unit > 0) continue;  // fragments are alike
     add_notes(task, lanes.notes);
     std::size_t row = 0;
     if (!task.computes()) {
+      const bool of_unit = by_unit && task.unit != Task::kWhole;
       const auto shared = rows_of_units.find(task.collective);
-      row = task.unit != Task::kWhole && shared != rows_of_units.end() ? shared->second : lanes.rows.size();
+      row = of_unit && shared != rows_of_units.end() ? shared->second : lanes.rows.size();
       if (row == lanes.rows.size()) lanes.rows.push_back({.name = row == 1 ? "network" : ""});
-      if (task.unit != Task::kWhole) rows_of_units[task.collective] = row;
+      if (of_unit) rows_of_units[task.collective] = row;
     }
     lanes.rows[row].boxes.push_back(boxes[static_cast<std::size_t>(i)]);
   }
+  explain_fragments(plan, lanes.notes);
   return lanes;
 }
 

@@ -40,10 +40,11 @@ class Exchanging {
   std::string of_deltas() {
     Sum mean;
     for (int rank = 0; rank < ranks_.ranks(); ++rank) {
-      if (!held(rank).defined) return lacks("deltas", rank);
-      add(mean, held(rank).gradients, 1.0 / ranks_.ranks());
+      if (!held(rank).has_deltas) return lacks("deltas", rank);
+      add(mean, held(rank).deltas, 1.0 / ranks_.ranks());
     }
-    for (int rank = 0; rank < ranks_.ranks(); ++rank) held(rank).gradients = mean;
+    drop_nothing(mean);
+    for (int rank = 0; rank < ranks_.ranks(); ++rank) held(rank).deltas = mean;
     return {};
   }
 

@@ -3,6 +3,7 @@
 /// What ranks and servers hold while the proof of a plan walks it: symbols in the place of numbers.
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,15 +25,22 @@ inline void add(Sum& to, const Sum& what, double weight = 1) {
 
 /// What a rank holds of one part of a unit of the model.
 struct Held {
-  Sum parameters, gradients;  ///< in the place of gradients also deltas
-  Sum reduced;                ///< gradients of earlier micro-batches, which have been reduced
-  Sum original;               ///< the parameters after the last outer update
-  std::optional<Sum> aside;   ///< the mean of parameters that an apply task takes
-  bool defined = false;       ///< the gradients
-  bool there = true;          ///< the parameters
-  bool frees = false;         ///< the next pass frees the parameters, where they are not the rank's own
-  bool keeps = false;         ///< but these (`Task::keeps`)
+  Sum parameters, gradients, deltas;
+  Sum reduced;               ///< gradients of earlier micro-batches, which have been reduced
+  Sum original;              ///< the parameters after the last outer update
+  std::optional<Sum> aside;  ///< the mean of parameters that an apply task takes
+  bool defined = false;      ///< the gradients
+  bool has_deltas = false;
+  int newest = -1;     ///< the last iteration whose gradients of all ranks the parameters have
+  bool there = true;   ///< the parameters
+  bool frees = false;  ///< the next pass frees the parameters, where they are not the rank's own
+  bool keeps = false;  ///< but these (`Task::keeps`)
 };
+
+/// Leaves out what rounding has left of nothing.
+inline void drop_nothing(Sum& sum) {
+  std::erase_if(sum, [](const auto& each) { return std::abs(each.second) < kRounding; });
+}
 
 /// All ranks. Each unit has as many parts as there are ranks; rank r owns part r of each, or of parts that are shared
 /// out within groups those of its place. Without units the model is one.

@@ -9,11 +9,18 @@
 
 namespace hbench {
 
+namespace {
+
+std::vector<int> all_of(int tensors) {
+  std::vector<int> all(static_cast<std::size_t>(tensors));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+}  // namespace
+
 std::vector<int> StepPlan::tensors_of(int index, int all) const {
-  if (task(index).unit != Task::kWhole) return units[static_cast<std::size_t>(task(index).unit)];
-  std::vector<int> tensors(static_cast<std::size_t>(all));
-  std::iota(tensors.begin(), tensors.end(), 0);
-  return tensors;
+  return task(index).unit == Task::kWhole ? all_of(all) : units[static_cast<std::size_t>(task(index).unit)];
 }
 
 int StepPlan::cycle() const {
@@ -74,6 +81,20 @@ bool codes_later(const StepPlan& plan) {
 
 bool codes_by_method(const StepPlan& plan) { return std::ranges::any_of(plan.tasks, &Task::coded_by_method); }
 
+bool passes_by_unit(const StepPlan& plan) {
+  return std::ranges::any_of(
+      plan.tasks, [](const Task& task) { return task.kind == TaskKind::forward && task.unit != Task::kWhole; });
+}
+
+std::vector<std::vector<int>> fragments_of(const StepPlan& plan, int tensors) {
+  return plan.units.empty() ? std::vector<std::vector<int>>{all_of(tensors)} : plan.units;
+}
+
+bool deltas_lie_apart(const StepPlan& plan) {
+  return std::ranges::any_of(plan.tasks,
+                             [](const Task& task) { return task.carried == Carried::deltas && task.lag > 0; });
+}
+
 bool carries_parameters(const StepPlan& plan) {
   return std::ranges::any_of(plan.tasks, [](const Task& task) {
     return !task.computes() && (task.carried == Carried::parameters || task.among == Among::servers);
@@ -86,6 +107,17 @@ bool takes_means_with_some(const StepPlan& plan) {
 
 bool exchanges_in(const StepPlan& plan, int iteration) {
   return std::ranges::any_of(plan.tasks, [&](const Task& task) { return !task.computes() && task.is_in(iteration); });
+}
+
+bool exchange_ends_in(const StepPlan& plan, int iteration) {
+  return std::ranges::any_of(plan.tasks, [&](const Task& task) { return !task.computes() && task.ends_in(iteration); });
+}
+
+int exchange_lag(const StepPlan& plan, int iteration) {
+  int longest = 0;
+  for (const Task& task : plan.tasks)
+    if (!task.computes() && task.is_in(iteration)) longest = std::max(longest, task.lag);
+  return longest;
 }
 
 double exchanging_share(const StepPlan& plan) {
@@ -186,6 +218,8 @@ std::string describe(const Task& task) {
   if (!task.computes() && task.own_part) text += " whose rest is freed";
   if (task.micro_batch > 0) text += fmt::format(" in micro-batch {}", task.micro_batch);
   if (task.every > 1) text += fmt::format(", every {} iterations", task.every);
+  if (task.before_last > 0) text += fmt::format(", {} before the last", task.before_last);
+  if (task.lag > 0) text += fmt::format(", which ends {} later", task.lag);
   if (task.from > 0) text += fmt::format(" from iteration {}", task.from);
   if (task.until != Task::kNever) text += fmt::format(" until iteration {}", task.until);
   return text;

@@ -16,9 +16,11 @@
 ///   4. An iteration begins once the one before has ended: on all ranks where these meet in collectives, else on its
 ///      own.
 ///   5. An all-gather gathers what the reduce-scatter before it has scattered: it leaves in the same buckets.
-///   6. A task may be of one unit of the model (a block of layers) alone. Its collective is one bucket.
+///   6. A task may be of one unit of the model (a block of layers, or a fragment) alone. Its collective is one bucket.
 ///   7. A collective among all may be one within each of several groups of ranks at once. Own parts are shared out
 ///      among the ranks of the groups in which gradients are scattered and parameters gathered.
+///   8. A collective may end in an iteration after the one in which it begins (`Task::lag`). It has the network for
+///      itself then: no other begins before that iteration has ended.
 
 #include <cstdint>
 #include <limits>
@@ -43,8 +45,9 @@ enum class TaskKind : std::uint8_t {
 };
 
 /// What a collective carries: gradients and momenta are added up, parameters and deltas are averaged where they are
-/// reduced. Deltas lie where gradients do; so do momenta, which a backward pass leaves in their place in an iteration
-/// in which they travel: the optimizer's momentum, with the gradients of this rank in it.
+/// reduced. Deltas lie where gradients do, or apart where they travel beside passes (`deltas_lie_apart`); momenta lie
+/// there, too, which a backward pass leaves in their place in an iteration in which they travel: the optimizer's
+/// momentum, with the gradients of this rank in it.
 enum class Carried : std::uint8_t { gradients, parameters, deltas, momenta };
 
 /// Who takes part in an exchange.
@@ -93,8 +96,10 @@ struct Task {
   /// Of an exchange with servers: they answer once they have the gradients of all ranks of `bound` iterations before;
   /// without one, at once.
   std::optional<int> bound = {};
-  /// The task is a part of one iteration in `every`, the last of each group.
-  int every = 1;
+  /// The task is a part of one iteration in `every`: of each group, the one so many before the last.
+  int every = 1, before_last = 0;
+  /// Of a collective among all: the iteration that ends with it is so many after the one in which it begins.
+  int lag = 0;
   /// Of a job's iterations, from 0, it is a part of those from `from` on and before `until`.
   int from = 0, until = kNever;
   std::vector<After> after = {};
@@ -109,13 +114,17 @@ struct Task {
   /// Whether a compressor does that the method itself names.
   bool coded_by_method() const { return !compressor.empty() && compressor != "none"; }
   /// Whether the task is a part of iteration `iteration`, from 0.
-  bool is_in(int iteration) const { return iteration >= from && iteration < until && (iteration + 1) % every == 0; }
+  bool is_in(int iteration) const {
+    return iteration >= from && iteration < until && (iteration + 1 + before_last) % every == 0;
+  }
+  /// Whether iteration `iteration` does not end before the task.
+  bool ends_in(int iteration) const { return is_in(iteration - lag); }
 };
 
 struct StepPlan {
   std::vector<Task> tasks;
   /// The tensors of each unit, by their places in the layout, in the order of the forward pass; none where no task is
-  /// of one.
+  /// of one. Units of passes are blocks of layers (`passes_by_unit`), others fragments that outer updates are of.
   std::vector<std::vector<int>> units = {};
   std::optional<OuterUpdate> outer = {};  ///< where there is an outer task
   int micro_batches = 1;                  ///< of an iteration, where passes are of one each
@@ -155,6 +164,15 @@ bool codes_later(const StepPlan& plan);
 /// Whether the method names what codes what its collectives carry.
 bool codes_by_method(const StepPlan& plan);
 
+/// Whether passes are of a unit each.
+bool passes_by_unit(const StepPlan& plan);
+
+/// Whether a collective of deltas goes on beside passes, whose gradients lie elsewhere then.
+bool deltas_lie_apart(const StepPlan& plan);
+
+/// Returns the tensors that each outer update is of: those of each unit, or all. \param tensors of the model
+std::vector<std::vector<int>> fragments_of(const StepPlan& plan, int tensors);
+
 /// Whether parameters travel, which then lie in one buffer.
 bool carries_parameters(const StepPlan& plan);
 
@@ -167,7 +185,13 @@ bool takes_means_with_some(const StepPlan& plan);
 /// Whether ranks exchange anything in an iteration.
 bool exchanges_in(const StepPlan& plan, int iteration);
 
-/// The share of iterations in which they do, once the plan has started.
+/// Whether a collective ends in an iteration, in whichever it began.
+bool exchange_ends_in(const StepPlan& plan, int iteration);
+
+/// The number of iterations for which what ranks begin to exchange in an iteration goes on after it.
+int exchange_lag(const StepPlan& plan, int iteration);
+
+/// The share of iterations in which they begin to, once the plan has started.
 double exchanging_share(const StepPlan& plan);
 
 /// Whether tensors leave one by one as `task` makes them.
@@ -176,8 +200,8 @@ bool feeds_by_tensor(const StepPlan& plan, int task);
 /// Whether a collective leaves parts of the sums that are this rank's to apply.
 bool leaves_own_parts(const Task& collective);
 
-/// Whether the end of the collective `task` is that of an iteration: nothing is exchanged after it, and it leaves no
-/// own parts to be known by.
+/// Whether the end of the collective `task`, which begins in an iteration, is that of all that is exchanged in it:
+/// nothing is after it, and it leaves no own parts to be known by.
 bool ends_step(const StepPlan& plan, int task, int iteration);
 
 /// What each rank keeps of its own part of the model alone, one of as many as a group has ranks.

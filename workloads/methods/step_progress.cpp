@@ -42,14 +42,14 @@ StepProgress::~StepProgress() = default;
 StepProgress::StepProgress(StepProgress&&) noexcept = default;
 
 std::vector<Start> StepProgress::begin(int iteration) {
-  done_.assign(plan_.tasks.size(), false);
-  not_done_ = plan_.size();
+  iteration_ = iteration;
+  not_done_ = 0;
   std::vector<Start> starts;
   for (int task = 0; task < plan_.size(); ++task) {
-    if (!plan_.task(task).is_in(iteration)) {
-      done_[static_cast<std::size_t>(task)] = true;
-      --not_done_;
-    } else if (Exchange* const each = exchange(task)) {
+    const bool begins = plan_.task(task).is_in(iteration);
+    if (begins || plan_.task(task).lag == 0) done_[static_cast<std::size_t>(task)] = !begins;
+    if (!is_done(task) && plan_.task(task).ends_in(iteration)) ++not_done_;
+    if (Exchange* const each = begins ? exchange(task) : nullptr) {
       each->departures.begin_step();
       each->left.clear();
       each->ready = each->arrived = 0;
@@ -58,7 +58,8 @@ std::vector<Start> StepProgress::begin(int iteration) {
     }
   }
   for (int task = 0; task < plan_.size(); ++task)
-    if (!is_done(task) && plan_.task(task).after.empty()) release(task, Seconds(0), starts);
+    if (!is_done(task) && plan_.task(task).is_in(iteration) && plan_.task(task).after.empty())
+      release(task, Seconds(0), starts);
   return starts;
 }
 
@@ -124,7 +125,7 @@ bool StepProgress::met(int task) const {
 
 void StepProgress::finish(int task, Seconds at, std::vector<Start>& starts) {
   done_[static_cast<std::size_t>(task)] = true;
-  --not_done_;
+  if (plan_.task(task).ends_in(iteration_)) --not_done_;
   for (const Follower& next : followers_[static_cast<std::size_t>(task)])
     if (!is_done(next.task) && met(next.task)) release(next.task, at, starts);
 }

@@ -35,7 +35,8 @@ class StepProgress {
   const StepPlan& plan() const { return plan_; }
   int tensors() const { return static_cast<int>(tensor_bytes_.size()); }
 
-  /// \pre the last iteration has ended, or there was none.
+  /// \pre the last iteration has ended, or there was none. Iterations follow each other while a collective of one goes
+  /// on beside the next (`Task::lag`).
   std::vector<Start> begin(int iteration);
   /// A backward task has made another gradient.
   std::vector<Start> tensor_done(int task, int tensor, Seconds at);
@@ -79,8 +80,9 @@ class StepProgress {
   std::vector<std::unique_ptr<Exchange>> exchanges_;  ///< by task; null for those that compute
   std::vector<std::vector<Follower>> followers_;      ///< by task, in order
   std::vector<int> with_policy_;                      ///< collectives that have one
-  std::vector<bool> done_;                            ///< by task; those of other iterations are
-  int not_done_ = 0;
+  std::vector<bool> done_;  ///< by task; those of other iterations are, but for a collective that goes on
+  int iteration_ = 0;
+  int not_done_ = 0;  ///< of those that end in the iteration
 };
 
 }  // namespace hbench

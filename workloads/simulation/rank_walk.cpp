@@ -24,7 +24,9 @@ RankWalk::RankWalk(const Request& request, Carrier& carrier)
       rank_(request.rank),
       carrier_(carrier),
       bytes_(bytes_of(timeline_)),
-      progress_(strategy_.method.plan(strategy_.overlap, model_units(timeline_), timeline_.micro_batches),
+      progress_(strategy_.method.plan(strategy_.overlap, {.elements = timeline_.elements(),
+                                                          .units = model_units(timeline_),
+                                                          .micro_batches = timeline_.micro_batches}),
                 strategy_.fusion, bytes_),
       workers_(request.world.workers),
       compute_(timeline_, request.profile.overlap_slowdown),
@@ -37,18 +39,32 @@ std::vector<std::int64_t> RankWalk::bytes_of(const StepTimeline& timeline) {
   return sizes;
 }
 
-void RankWalk::begin(int iteration, double late) {
+void RankWalk::begin(int iteration, double late, int more) {
   now_ = 0;
+  more_ = more;
+  iterations_ = 1 + more;
   cycles_ = 0;
   tail_ = Seconds(0);
-  next_stretch_ = 0;
-  stretches_ = compute_stretches(plan(), iteration, timeline_, workers_);
   task_of_.clear();
   ready_at_.assign(timeline_.gradients.size(), 0);
   compute_.begin_step(late);
   periods_.begin();
   spans_.begin();
   host_.begin();
+  enter(iteration);
+}
+
+void RankWalk::go_on() {
+  --more_;
+  enter(iteration_ + 1);
+}
+
+void RankWalk::enter(int iteration) {
+  iteration_ = iteration;
+  next_stretch_ = 0;
+  stretches_ = compute_stretches(plan(), iteration, timeline_, workers_);
+  // What follows an update waits for it.
+  if (more_ > 0 && !stretches_.empty()) stretches_.back().ends_step = false;
   follow(progress_.begin(iteration));
 }
 
@@ -125,7 +141,7 @@ std::int64_t RankWalk::elements_of(int task, const Bucket& bucket) const {
   const std::int64_t elements = bucket.bytes(bytes_) / kNumberBytes;
   if (travels.unit == Task::kWhole) return elements;
   const int parts = travels.part_among ? travels.part_among->size_among(workers_) : 1;
-  const double each = travels.adds_up() || travels.coded_by_method() ? 1 : timeline_.gathered;
+  const double each = travels.carried != Carried::parameters || travels.coded_by_method() ? 1 : timeline_.gathered;
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(elements) * each / parts));
 }
 
@@ -134,13 +150,13 @@ StepTimes RankWalk::finish() {
     now_ = std::max(periods_.slow(compute_.ended_at(), host_.overlap()), compute_.ended_at());
     spans_.slow(periods_);
   }
-  now_ += host_.per_step();
+  now_ += host_.per_step() * iterations_;
   rank_ ? spans_.add_rank(compute_, *rank_, now_, tail_.value) : spans_.add_compute(compute_, now_, tail_.value);
   // What is left of a difference may be below 0 by rounding.
   const auto rest = [](double seconds) { return Seconds(std::max(seconds, 0.0)); };
   return {.step = Seconds(now_) + tail_,
-          .compute = timeline_.passes(),
-          .straggler = rest(compute_.passes() - timeline_.passes().value),
+          .compute = timeline_.passes() * iterations_,
+          .straggler = rest(compute_.passes() - timeline_.passes().value * iterations_),
           .slowdown = rest(compute_.slowed()),
           .exposed = rest(compute_.waited() + (now_ - compute_.ended_at())),
           .update = compute_.updates() + tail_,

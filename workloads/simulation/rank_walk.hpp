@@ -57,8 +57,11 @@ class RankWalk {
   /// All tasks of the iteration are done.
   bool ended() const { return progress_.ended(); }
 
-  /// \param late the time of its passes, by that of the timeline
-  void begin(int iteration, double late);
+  /// Begins an iteration, and with it times. \param late the time of its passes, by that of the timeline \param more
+  /// iterations follow it in the same times
+  void begin(int iteration, double late, int more = 0);
+  /// The next one of those follows. \pre the one before has ended
+  void go_on();
   /// When the next gradient is ready, or a stretch of compute ends, if nothing changes until then.
   double next_compute() const { return compute_.next(now_, periods_.busy()); }
   /// When a fusion policy wakes up.
@@ -69,7 +72,9 @@ class RankWalk {
   void timer_event();
   /// The bucket of this number has arrived.
   void arrived(int number);
-  /// The iteration is over: adds what the host costs, and what compute has slowed. Returns its times.
+  /// The iteration is over, or the last of those that followed each other: adds what the host costs, and what compute
+  /// has slowed. Returns the times of all of them,
+  /// and of one alone.
   StepTimes finish();
 
  private:
@@ -79,6 +84,7 @@ class RankWalk {
   /// Begins what the compute stream has next, once it is idle and the tasks before allow it.
   void begin_stretch();
   void follow(const std::vector<Start>& starts);
+  void enter(int iteration);
   void launch(int task, const Bucket& bucket);
   std::int64_t elements_of(int task, const Bucket& bucket) const;
 
@@ -96,8 +102,10 @@ class RankWalk {
   HostCosts host_;
 
   double now_ = 0;
-  int cycles_ = 0;  ///< of the policy, in this iteration
-  Seconds tail_;    ///< of the update that ends the iteration
+  int iteration_ = 0, more_ = 0;  ///< those that are to follow
+  int iterations_ = 1;            ///< in these times
+  int cycles_ = 0;                ///< of the policy, in this iteration
+  Seconds tail_;                  ///< of the update that ends the iteration
   std::size_t next_stretch_ = 0;
   std::vector<int> task_of_;      ///< by bucket
   std::vector<double> ready_at_;  ///< by tensor

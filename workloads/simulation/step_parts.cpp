@@ -12,7 +12,8 @@ namespace {
 constexpr double kPackTraffic = 4;
 
 /// Numbers that memory moves for each parameter: deltas are written from two others; an outer update reads deltas,
-/// reads and writes the original, and writes parameters, with twice its state.
+/// reads and writes the original, and writes parameters, which it reads where a share of them stays, with twice its
+/// state.
 constexpr double kDeltaPasses = 3, kOuterPasses = 4;
 
 /// Whether nothing but `next` waits for `task`, and `next` waits for it alone.
@@ -29,11 +30,18 @@ bool nothing_waits_for(const StepPlan& plan, int task) {
   });
 }
 
+/// Of the model's numbers, those of the tensors that a task is of.
+double share_of(const StepPlan& plan, const Task& task, const StepTimeline& timeline) {
+  if (task.unit == Task::kWhole) return 1;
+  return static_cast<double>(elements_of(plan.units[static_cast<std::size_t>(task.unit)], timeline)) /
+         static_cast<double>(timeline.all_elements());
+}
+
 /// \param parts into which an update of one's own part is cut
 void add_task(ComputeStretch& stretch, const StepPlan& plan, int index, const StepTimeline& timeline, int parts) {
   const Task& task = plan.task(index);
   stretch.tasks.push_back(index);
-  const Seconds backward = task.unit == Task::kWhole
+  const Seconds backward = task.unit == Task::kWhole || !passes_by_unit(plan)
                                ? timeline.backward
                                : backward_of(plan.units, static_cast<std::size_t>(task.unit), timeline);
   switch (task.kind) {
@@ -53,10 +61,12 @@ void add_task(ComputeStretch& stretch, const StepPlan& plan, int index, const St
       stretch.update = stretch.update + timeline.update / (task.own_part ? parts : 1);
       break;
     case TaskKind::delta:
-      stretch.update = stretch.update + kDeltaPasses * timeline.memory_pass;
+      stretch.update = stretch.update + kDeltaPasses * share_of(plan, task, timeline) * timeline.memory_pass;
       break;
     case TaskKind::outer:
-      stretch.update = stretch.update + (kOuterPasses + 2.0 * plan.outer->optimizer.state()) * timeline.memory_pass;
+      stretch.update =
+          stretch.update + (kOuterPasses + (plan.outer->own_share > 0 ? 1 : 0) + 2.0 * plan.outer->optimizer.state()) *
+                               share_of(plan, task, timeline) * timeline.memory_pass;
       break;
     case TaskKind::collective:
       break;

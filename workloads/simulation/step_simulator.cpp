@@ -151,10 +151,24 @@ class StepRun : private Carrier {
 
   const StepPlan& plan() const { return walk_.plan(); }
 
+  /// Returns the times of an iteration and of as many after it as its exchange goes on beside, together.
   StepTimes step(int iteration) {
     in_flight_.begin();
     sent_ = Moved();
-    walk_.begin(iteration, late_);
+    const int lag = exchange_lag(plan(), iteration);
+    walk_.begin(iteration, late_, lag);
+    to_end();
+    for (int i = 0; i < lag; ++i) {
+      walk_.go_on();
+      to_end();
+    }
+    StepTimes times = walk_.finish();
+    times.sent = sent_;
+    return times;
+  }
+
+ private:
+  void to_end() {
     while (!walk_.ended()) {
       stop_if(simulator_.stop_);
       const double compute = walk_.next_compute(), network = in_flight_.next(walk_.now());
@@ -166,20 +180,11 @@ class StepRun : private Carrier {
       else
         walk_.timer_event();
     }
-    StepTimes times = walk_.finish();
-    times.sent = sent_;
-    return times;
   }
 
- private:
   /// Ranks that meet after several iterations wait for who is slowest in all of them together: draws add up, and
   /// deviations by the root of their number.
-  static double lateness(double of_one, const StepPlan& plan) {
-    int period = plan.cycle();
-    for (const Task& task : plan.tasks)
-      if (!task.computes() && task.until == Task::kNever) period = std::min(period, task.every);
-    return of_one / std::sqrt(period);
-  }
+  static double lateness(double of_one, const StepPlan& plan) { return of_one / std::sqrt(1 / exchanging_share(plan)); }
 
   void network_event() {
     if (const std::optional<int> bucket = in_flight_.advance(walk_.now())) walk_.arrived(*bucket);
@@ -215,16 +220,23 @@ std::vector<bool> tasks_in(const StepPlan& plan, int iteration) {
   return in;
 }
 
+/// The iterations of a cycle that are walked through for themselves: not those beside which an exchange goes on.
+std::vector<int> walked(const StepPlan& plan) {
+  std::vector<int> iterations;
+  for (int i = plan.start(); i < plan.start() + plan.cycle(); i += 1 + exchange_lag(plan, i)) iterations.push_back(i);
+  return iterations;
+}
+
 /// The mean step of a cycle of the plan, in which steps with the same tasks are alike.
 StepTimes mean_step(StepRun& run) {
   const StepPlan& plan = run.plan();
   const int cycle = plan.cycle();
   if (cycle == 1) return run.step(plan.start());
+  const std::vector<int> iterations = walked(plan);
   std::map<std::vector<bool>, int> alike;
-  for (int i = 0; i < cycle; ++i) ++alike[tasks_in(plan, plan.start() + i)];
+  for (const int iteration : iterations) ++alike[tasks_in(plan, iteration)];
   StepTimes mean;
-  for (int i = 0; i < cycle; ++i) {
-    const int iteration = plan.start() + i;
+  for (const int iteration : iterations) {
     const auto found = alike.find(tasks_in(plan, iteration));
     if (found == alike.end()) continue;
     add_share(mean, run.step(iteration), static_cast<double>(found->second) / cycle);

@@ -195,6 +195,13 @@ std::string refuse_strategy(const TrainingStrategy& strategy, const World& world
   return {};
 }
 
+std::string refuse_fragments(const MethodChoice& method, std::size_t tensors) {
+  const StepPlan plan = method.plan(true);
+  if (passes_by_unit(plan) || plan.units.size() <= tensors) return {};
+  return fmt::format("{} has {} fragments, and the model {} tensors; take fewer", method.text(), plan.units.size(),
+                     tensors);
+}
+
 std::string refuse_groups(const MethodChoice& method, int gpus_per_node) {
   const Sharded parts = sharded(method.plan(true));
   const int group = parts.kept.value_or(parts.groups).size;

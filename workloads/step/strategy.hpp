@@ -65,6 +65,10 @@ AlgorithmChoice algorithm_of(const TrainingStrategy& strategy, const Task& task,
 /// strategy communicates.
 std::string refuse_strategy(const TrainingStrategy& strategy, const World& world);
 
+/// Why a model of so many tensors has not the fragments that a method exchanges by turns: one sentence; empty where it
+/// has.
+std::string refuse_fragments(const MethodChoice& method, std::size_t tensors);
+
 /// Why the groups in which a method shares out the model do not suit nodes of `gpus_per_node`: one sentence; empty when
 /// they do, or there are none.
 std::string refuse_groups(const MethodChoice& method, int gpus_per_node);
