@@ -16,10 +16,9 @@ namespace {
 /// Of a step: less is noise, and nobody waits long for it.
 constexpr double kNoise = 0.02;
 constexpr double kLevel = 0.01;
-/// The share of a step by which a rank is late without need of a test, where at least `kFewestSteps` steps, and all,
-/// show it.
+/// The share of a step by which a rank is late without need of a test, where at least `kFewestStragglerSteps` steps,
+/// and all, show it.
 constexpr double kGlaring = 0.1;
-constexpr std::size_t kFewestSteps = 3;
 
 constexpr std::array kOwnParts{"forward", "backward", "optimizer", "between steps"};
 /// A rank's own work in a step, in seconds, by part.
@@ -130,7 +129,7 @@ std::optional<Straggler> find_straggler(const std::vector<TracedStep>& steps) {
       records, {}, [](const auto& rank_and_record) { return rank_and_record.second.late.size(); });
   if (most == records.end()) return std::nullopt;
   const auto& [rank, record] = *most;
-  const bool glaring = counted >= kFewestSteps && record.glaring == counted;
+  const bool glaring = counted >= kFewestStragglerSteps && record.glaring == counted;
   if (!glaring && by_chance(record.late.size(), counted, ranks) > kLevel) return std::nullopt;
   return straggler_of(rank, record, counted);
 }

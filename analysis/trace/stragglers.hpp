@@ -10,6 +10,9 @@
 
 namespace hbench {
 
+/// Of fewer steps none is enough to name a rank.
+inline constexpr std::size_t kFewestStragglerSteps = 3;
+
 /// A rank that is late again and again.
 struct Straggler {
   Rank rank = 0;
@@ -24,9 +27,10 @@ struct Straggler {
 };
 
 /// The one that is late most often, if it is so more often than chance has it (a binomial test against equal ranks at a
-/// level of 1 %, corrected for their number), or in each of at least three steps by a tenth of the step. A rank is late
-/// where its own work, which is its step without the waiting, takes longer than every other rank's, and than the middle
-/// one of the others by 2 % of the step. Only durations are compared: it holds for ranks of several hosts, too.
+/// level of 1 %, corrected for their number), or in each of at least `kFewestStragglerSteps` steps by a tenth of the
+/// step. A rank is late where its own work, which is its step without the waiting, takes longer than every other
+/// rank's, and than the middle one of the others by 2 % of the step. Only durations are compared: it holds for ranks of
+/// several hosts, too.
 std::optional<Straggler> find_straggler(const std::vector<TracedStep>& steps);
 
 }  // namespace hbench

@@ -227,5 +227,33 @@ TEST(TraceDocument, NamesEachCaseAboveWhatIsKnownOfIt) {
   EXPECT_TRUE(std::holds_alternative<Heading>(document.blocks.front()));
 }
 
+/// Steps of two ranks, of which one takes twice as long as the other, which waits.
+TracedCase late_case(int steps, const char* method) {
+  TracedCase traced;
+  traced.asked.evidence = Evidence::measured;
+  traced.asked.gpus = 2;
+  traced.asked.strategy.method = method;
+  for (int i = 0; i < steps; ++i) {
+    TracedStep& step = traced.steps.emplace_back();
+    step.iteration = i;
+    step.spans.push_back({.rank = 0, .kind = SpanKind::wait, .begin = Seconds(0.1), .end = Seconds(0.2)});
+    for (const Rank rank : {0, 1})
+      for (const SpanKind kind : {SpanKind::step, SpanKind::backward})
+        step.spans.push_back(
+            {.rank = rank, .kind = kind, .end = Seconds(kind == SpanKind::step ? 0.2 : 0.1 * (1 + rank))});
+  }
+  return traced;
+}
+
+TEST(TraceDocument, SaysHowManyStepsTellALateRankFromChance) {
+  const auto text_of = [](const TracedCase& traced) { return kTextFormat.render(trace_document({traced})); };
+  EXPECT_THAT(text_of(late_case(3, "")), HasSubstr("rank 1 is late in 3 of 3 steps"));
+  EXPECT_THAT(text_of(late_case(2, "")),
+              HasSubstr("2 traced steps are too few to tell a late rank from chance: sweep with --trace 3."));
+  EXPECT_THAT(text_of(late_case(1, "local-sgd:4")),
+              HasSubstr("1 traced step is too few to tell a late rank from chance: sweep with --trace 12, 3 periods of "
+                        "local-sgd:4."));
+}
+
 }  // namespace
 }  // namespace hbench
