@@ -41,7 +41,7 @@ class CountingCompute final : public Compute {
   void apply_parts(double, double, std::span<const ElementRange>) override {}
   void begin_outer(const OuterUpdate&, const std::vector<std::vector<int>>&) override {}
   void take_deltas(int) override {}
-  void apply_deltas(int) override {}
+  void apply_deltas(int, int) override {}
   double loss() const override { return 0; }
   std::uint64_t digest() const override { return 0; }
   std::span<const float> parameters() const { return memory_.parameters; }

@@ -72,7 +72,7 @@ TEST(OuterStep, FollowsTheTrajectoriesOfTorchft) {
         if (task.kind == TaskKind::apply)
           for (Fragment* const each : {&first, &second}) each->values[0] -= 2;
         if (task.kind == TaskKind::delta) mine.step.take_deltas(mine.parameters, mine.deltas);
-        if (task.kind == TaskKind::outer) mine.step.apply(mine.deltas, mine.parameters);
+        if (task.kind == TaskKind::outer) mine.step.apply(mine.deltas, 1, mine.parameters);
       }
     }
   }
@@ -86,14 +86,14 @@ TEST(OuterStep, HasTheMomentumOfItsOptimizer) {
   values[0] = 1;
   step.take_deltas(parameters, deltas);
   EXPECT_EQ(changes[0], 2);
-  changes[0] = 1;  // the mean of all ranks
-  step.apply(deltas, parameters);
+  changes[0] = 2;  // the sum of two ranks
+  step.apply(deltas, 2, parameters);
   EXPECT_EQ(values[0], 3 - 0.5 * (1 + 0.5 * 1));
   EXPECT_EQ(at_first[0], values[0]);
   values[0] -= 1;
   step.take_deltas(parameters, deltas);
   EXPECT_EQ(changes[0], 1);
-  step.apply(deltas, parameters);
+  step.apply(deltas, 1, parameters);
   EXPECT_EQ(values[0], 2.25 - 0.5 * (1 + 0.5 * (0.5 * 1 + 1)));
 }
 

@@ -113,6 +113,19 @@ TEST(Replay, OfFragmentsAveragesThemBesideTheNextIterations) {
     }
 }
 
+TEST(Replay, OfCodedDeltasEndsAlikeOnAllWorkers) {
+  for (const char* method : {"diloco:2", "diloco:4:2:1"})
+    for (const char* compressor : {"fp16", "int8", "ef:onebit", "powersgd:2"}) {
+      SCOPED_TRACE(fmt::format("{} {}", method, compressor));
+      TrainingRequest request = make_request({.workers = 3}, "ring", "", "none");
+      request.strategy.method = parse_method(method);
+      request.strategy.compressor = parse_compressor(compressor);
+      const Replayed all = replay_on_threads(request, small_replay(0.1));
+      EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+      EXPECT_EQ(all.digests.size(), 1U);
+    }
+}
+
 TEST(Replay, OfADecentralizedMethodTakesTheMeansOfNeighbours) {
   for (const auto& [method, workers] : {std::pair{"decentralized", 2},
                                         {"decentralized", 3},
@@ -254,7 +267,8 @@ TEST(Replay, OfMomentaEndsAlikeOnAllWorkers) {
 }
 
 /// Four workers on two nodes, with a ring or with servers; tensors that four ranks divide without a rest.
-void expect_to_send_as_simulated(const char* method, const World& world, const char* fusion) {
+void expect_to_send_as_simulated(const char* method, const World& world, const char* fusion,
+                                 const char* compressor = "none") {
   SCOPED_TRACE(fmt::format("{} {} servers, {}", method, world.servers, fusion));
   ReplayRequest replayed = blocks_replay(0.1);
   for (GradientEvent& gradient : replayed.timeline.gradients)
@@ -264,6 +278,7 @@ void expect_to_send_as_simulated(const char* method, const World& world, const c
   request.strategy.servers = world.servers;
   request.strategy.server_mode = world.colocated ? ServerMode::colocated : ServerMode::dedicated;
   request.strategy.method = parse_method(method);
+  request.strategy.compressor = parse_compressor(compressor);
   if (!request.strategy.method.method->compressor.empty())
     request.strategy.compressor = parse_compressor(request.strategy.method.method->compressor);
   request.node_of_rank = RankLayout(world, 2).node;
@@ -286,6 +301,7 @@ TEST(Replay, SendsAsManyBytesAsASimulationOfItsMethod) {
          {"synchronous", "zero:1", "zero:2", "local-sgd:2", "diloco:2", "diloco:4:2:1", "post-local-sgd:2:2",
           "decentralized", "exponential", "gossip", "1-bit-adam:2", "qadam:2", "fsdp", "fsdp-keep", "hsdp:2", "hpz:2"})
       expect_to_send_as_simulated(method, {.workers = 4}, fusion);
+    expect_to_send_as_simulated("diloco:4:2:1", {.workers = 4}, fusion, "int8");
     for (const World& world : {World{.workers = 4, .servers = 2}, World{.workers = 4, .servers = 4, .colocated = true}})
       for (const char* method : {"synchronous", "local-sgd:2", "async-ps", "ssp:1"})
         expect_to_send_as_simulated(method, world, fusion);

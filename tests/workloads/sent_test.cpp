@@ -117,6 +117,11 @@ TEST(Sent, OfLocalTrainingIsShared) {
     expect_sent(sent(method), 2 * kPart * kWithin / 5, 2 * kPart * kBetween / 5);
 }
 
+TEST(Sent, OfCodedDeltasIsHalfAsMuch) {
+  for (const char* method : {"diloco:5", "diloco:5:2:1"})
+    expect_sent(sent(method, "fp16"), kPart * kWithin / 5, kPart * kBetween / 5);
+}
+
 // A byte for a number; the least and the largest of a message count once for each bucket.
 TEST(Sent, ByMomentaIsOneByteForANumber) {
   const double quarter = (kBlock + 8) / (4.0 * kBlock);

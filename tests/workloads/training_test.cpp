@@ -318,6 +318,23 @@ TEST(Training, OfDilocoWithFragmentsIsStreamedAsTorchftDoes) {
   }
 }
 
+TEST(Training, OfDilocoMayCodeItsDeltas) {
+  const auto trained = [](const char* method, const char* compressor) {
+    TrainingRequest request = small_request("lenet5", {.workers = 2}, "ring");
+    request.strategy.method = parse_method(method);
+    request.strategy.compressor = parse_compressor(compressor);
+    const auto all = parameters_of_all(request);
+    EXPECT_EQ(all[0], all[1]) << method << ' ' << compressor;
+    return all[0];
+  };
+  for (const char* method : {"diloco:2:1:0:0:0.7:0", "diloco:2:1:1:0:0.7:0"}) {
+    const std::vector<float> plain = trained(method, "none");
+    EXPECT_LE(largest_difference(trained(method, "fp16"), plain), 1e-4) << method;
+    EXPECT_GT(largest_difference(trained(method, "fp16"), plain), 0) << method;
+    EXPECT_LE(largest_difference(trained(method, "powersgd:1024"), plain), 1e-4) << "of full rank";
+  }
+}
+
 /// Each worker's gradient is of its own parameters, and is applied to the mean of its own and its neighbours'.
 std::vector<float> mean_of_neighbours_by_hand(const TrainingRequest& request) {
   std::vector<std::unique_ptr<OpenWorker>> workers;
@@ -522,7 +539,7 @@ class Counted final : public Compute {
     of_.begin_outer(update, fragments);
   }
   void take_deltas(int fragment) override { of_.take_deltas(fragment); }
-  void apply_deltas(int fragment) override { of_.apply_deltas(fragment); }
+  void apply_deltas(int fragment, int ranks) override { of_.apply_deltas(fragment, ranks); }
   double loss() const override { return of_.loss(); }
   std::uint64_t digest() const override { return of_.digest(); }
 

@@ -68,8 +68,8 @@ class Compute {
   /// Leaves what the parameters of a fragment have changed by since its last outer update where deltas lie.
   /// \pre begin_outer
   virtual void take_deltas(int fragment) = 0;
-  /// The outer update of a fragment, by the mean of all ranks' deltas, which lie there. \pre take_deltas
-  virtual void apply_deltas(int fragment) = 0;
+  /// The outer update of a fragment, by the sum of the deltas of `ranks`, which lies there. \pre take_deltas
+  virtual void apply_deltas(int fragment, int ranks) = 0;
   /// That of the last forward pass. Returns when all enqueued work is done.
   virtual double loss() const = 0;
   /// Of the state that training has left, which is equal on all workers after a cycle of the plan: of what the next

@@ -40,9 +40,9 @@ void OuterUpdates::take_deltas(int fragment) {
   mine.step.take_deltas(mine.parameters, mine.deltas);
 }
 
-void OuterUpdates::apply(int fragment) {
+void OuterUpdates::apply(int fragment, int ranks) {
   Fragment& mine = *fragments_[static_cast<std::size_t>(fragment)];
-  mine.step.apply(mine.deltas, mine.parameters);
+  mine.step.apply(mine.deltas, ranks, mine.parameters);
 }
 
 }  // namespace hbench

@@ -23,7 +23,7 @@ class OuterUpdates {
   ~OuterUpdates();
 
   void take_deltas(int fragment);
-  void apply(int fragment);
+  void apply(int fragment, int ranks);
   /// What the next updates start from, by parameter.
   const std::vector<at::Tensor>& originals() const { return originals_; }
 

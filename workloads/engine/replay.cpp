@@ -240,8 +240,8 @@ float Replay::mean_times() const { return static_cast<float>(workers_ + 1) / 2; 
 
 Replay::Expected Replay::deltas(int fragment) const {
   return {.buffer = memory_.of(Carried::deltas),
-          .times = mean_times(),
-          .what = "mean delta",
+          .times = sums().times,
+          .what = "sum of deltas",
           .step = taken_[static_cast<std::size_t>(fragment)]};
 }
 
@@ -344,7 +344,7 @@ void Replay::take_deltas(int fragment) {
     fill(memory_.of(Carried::deltas), range_of(tensor), scale_ * static_cast<float>(rank_ + 1));
 }
 
-void Replay::apply_deltas(int fragment) {
+void Replay::apply_deltas(int fragment, int) {
   const ProcessorTime counted(processor_time_);
   for (const int tensor : fragments_[static_cast<std::size_t>(fragment)])
     compare_some(deltas(fragment), range_of(tensor));

@@ -50,8 +50,8 @@ class Replay final : public Compute, private UnitPasses {
   }
   /// Leaves integers as gradients are.
   void take_deltas(int fragment) override;
-  /// Compares some of the means, and updates nothing: there are no parameters. \throws Error as `compare`.
-  void apply_deltas(int fragment) override;
+  /// Compares some of the sums, and updates nothing: there are no parameters. \throws Error as `compare`.
+  void apply_deltas(int fragment, int ranks) override;
   double loss() const override { return 0; }
   /// Of the last sums or parameters, all of which are compared again. \throws Error as `compare`.
   std::uint64_t digest() const override;

@@ -477,9 +477,9 @@ void Replica::take_deltas(int fragment) {
   translated([&] { state_->outer->take_deltas(fragment); });
 }
 
-void Replica::apply_deltas(int fragment) {
+void Replica::apply_deltas(int fragment, int ranks) {
   const at::NoGradGuard guard;
-  translated([&] { state_->outer->apply(fragment); });
+  translated([&] { state_->outer->apply(fragment, ranks); });
 }
 
 void Replica::apply_parts(double rate, double divisor, std::span<const ElementRange> parts) {

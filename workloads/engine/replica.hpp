@@ -63,7 +63,7 @@ class Replica final : public Compute {
   void apply_parts(double rate, double divisor, std::span<const ElementRange> parts) override;
   void begin_outer(const OuterUpdate& update, const std::vector<std::vector<int>>& fragments) override;
   void take_deltas(int fragment) override;
-  void apply_deltas(int fragment) override;
+  void apply_deltas(int fragment, int ranks) override;
   double loss() const override;
 
   /// Of what ranks agree on.

@@ -153,7 +153,7 @@ class PlanWalk {
         announce_all(task);
         return trace_.lap(SpanKind::optimizer);
       case TaskKind::outer:
-        compute_.apply_deltas(fragment(task));
+        compute_.apply_deltas(fragment(task), request_.world.workers);
         return trace_.lap(SpanKind::optimizer);
       case TaskKind::collective:
         return;

@@ -58,7 +58,8 @@ int scatter_of(const StepPlan& plan, int all_gather) {
 
 bool applies_sums(const StepPlan& plan, int apply, int iteration) {
   return std::any_of(plan.tasks.begin(), plan.tasks.begin() + apply, [&](const Task& task) {
-    return !task.computes() && task.adds_up() && reduces(task.collective) && task.is_in(iteration);
+    const bool of_gradients = task.adds_up() && task.carried != Carried::deltas;
+    return !task.computes() && of_gradients && reduces(task.collective) && task.is_in(iteration);
   });
 }
 

@@ -44,10 +44,10 @@ enum class TaskKind : std::uint8_t {
   outer,       ///< the outer update (`StepPlan::outer`): reads deltas, writes parameters
 };
 
-/// What a collective carries: gradients and momenta are added up, parameters and deltas are averaged where they are
-/// reduced. Deltas lie where gradients do, or apart where they travel beside passes (`deltas_lie_apart`); momenta lie
-/// there, too, which a backward pass leaves in their place in an iteration in which they travel: the optimizer's
-/// momentum, with the gradients of this rank in it.
+/// What a collective carries: parameters are averaged where they are reduced, all else is added up. Deltas lie where
+/// gradients do, or apart where they travel beside passes (`deltas_lie_apart`); momenta lie there, too, which a
+/// backward pass leaves in their place in an iteration in which they travel: the optimizer's momentum, with the
+/// gradients of this rank in it.
 enum class Carried : std::uint8_t { gradients, parameters, deltas, momenta };
 
 /// Who takes part in an exchange.
@@ -107,8 +107,8 @@ struct Task {
   static constexpr int kWhole = -1, kNever = std::numeric_limits<int>::max();
 
   bool computes() const { return kind != TaskKind::collective; }
-  /// Whether a collective carries what becomes a sum, for the optimizer to take; else means of states.
-  bool adds_up() const { return carried == Carried::gradients || carried == Carried::momenta; }
+  /// Whether a collective carries what becomes a sum, for an optimizer to take; else means of states.
+  bool adds_up() const { return carried != Carried::parameters; }
   /// Whether the strategy's compressor codes what a collective carries.
   bool coded() const { return adds_up() && compressor.empty(); }
   /// Whether a compressor does that the method itself names.

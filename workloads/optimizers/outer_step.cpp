@@ -12,8 +12,9 @@ void OuterStep::take_deltas(const Numbers& parameters, Numbers& deltas) const {
   deltas.add(parameters, -1);
 }
 
-void OuterStep::apply(const Numbers& mean_deltas, Numbers& parameters) {
-  update_.optimizer.apply({.rate = update_.rate, .number = ++steps_}, original_, mean_deltas, state_);
+void OuterStep::apply(const Numbers& sum_of_deltas, int ranks, Numbers& parameters) {
+  const OptimizerStep step{.rate = update_.rate, .divisor = static_cast<double>(ranks), .number = ++steps_};
+  update_.optimizer.apply(step, original_, sum_of_deltas, state_);
   if (update_.own_share == 0) return parameters.assign(original_);
   parameters.multiply(update_.own_share);
   parameters.add(original_, 1 - update_.own_share);

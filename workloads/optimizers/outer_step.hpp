@@ -16,7 +16,7 @@ struct OuterUpdate {
   double own_share = 0;
 };
 
-/// One rank's, of all its parameters or of some. On each rank, after some steps: `take_deltas`, a mean of those over
+/// One rank's, of all its parameters or of some. On each rank, after some steps: `take_deltas`, the sum of those over
 /// all ranks, `apply`.
 class OuterStep {
  public:
@@ -26,8 +26,9 @@ class OuterStep {
 
   /// deltas = original - parameters
   void take_deltas(const Numbers& parameters, Numbers& deltas) const;
-  /// The optimizer steps from the original by the mean, and `parameters` become what it comes to.
-  void apply(const Numbers& mean_deltas, Numbers& parameters);
+  /// The optimizer steps from the original by the mean of the deltas of `ranks`, and `parameters` become what it comes
+  /// to.
+  void apply(const Numbers& sum_of_deltas, int ranks, Numbers& parameters);
 
  private:
   OuterUpdate update_;
