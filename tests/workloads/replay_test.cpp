@@ -183,7 +183,7 @@ ReplayRequest blocks_replay(double dilation) {
 }
 
 TEST(Replay, OfShardedParametersGathersAndScattersBlockByBlock) {
-  for (const char* method : {"fsdp", "fsdp-keep", "hsdp:2", "hpz:2"})
+  for (const char* method : {"fsdp", "fsdp-keep", "hsdp:2", "hpz:2", "zero++:2", "zero++:3"})
     for (const auto& [algorithm, workers] : {std::pair{"ring", 2},
                                              {"ring", 3},
                                              {"ring", 6},
@@ -271,7 +271,7 @@ TEST(Replay, SendsAsManyBytesAsASimulationOfItsMethod) {
   for (const char* fusion : {"none", "ddp"}) {
     for (const char* method :
          {"synchronous", "zero:1", "zero:2", "local-sgd:2", "diloco:2", "post-local-sgd:2:2", "decentralized",
-          "exponential", "gossip", "1-bit-adam:2", "qadam:2", "fsdp", "fsdp-keep", "hsdp:2", "hpz:2"})
+          "exponential", "gossip", "1-bit-adam:2", "qadam:2", "fsdp", "fsdp-keep", "hsdp:2", "hpz:2", "zero++:2"})
       expect_to_send_as_simulated(method, {.workers = 4}, fusion);
     for (const World& world : {World{.workers = 4, .servers = 2}, World{.workers = 4, .servers = 4, .colocated = true}})
       for (const char* method : {"synchronous", "local-sgd:2", "async-ps", "ssp:1"})

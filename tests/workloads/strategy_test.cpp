@@ -193,7 +193,8 @@ TEST(RefuseStrategy, LeavesMethodsTheirOwnCodes) {
       .method = parse_method("zero++"), .algorithm = parse_algorithm_rule("ring"), .fusion = parse_fusion("none")};
   const auto refusal = [&] { return refuse_strategy(strategy, {.workers = 16}); };
   EXPECT_EQ(refusal(), "");
-  EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("it is simulated only"));
+  EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("it is emulated and simulated only"));
+  EXPECT_EQ(refuse_engine(strategy, true), "");
   strategy.precision = Precision::bf16_true;
   EXPECT_EQ(refusal(), "") << "both codes are of float32 as of bfloat16";
   strategy.compressor = parse_compressor("fp16");

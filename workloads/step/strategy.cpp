@@ -240,9 +240,6 @@ std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
   const StepPlan plan = strategy.method.plan(strategy.overlap);
   if (!in_lockstep(plan))
     if (std::string why = refuse_free_engine(strategy, plan); !why.empty()) return why;
-  if (codes_by_method(plan))
-    return fmt::format("{} has codes of its own, which hbench's engine does not exchange: it is simulated only",
-                       strategy.method.text());
   if (strategy.method.goes_by_units() && !replays)
     return fmt::format(
         "{} gathers parameters before each block of layers, where LibTorch's modules have no hooks: it "
