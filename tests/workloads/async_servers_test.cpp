@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "tests/workloads/counting_compute.hpp"
@@ -62,6 +64,59 @@ TEST(AsyncServers, ApplyWhatEachWorkerPushesOnceOnDevicesThatDoTheirWorkLater) {
   for (const char* method : {"async-ps", "ssp:1"})
     for (const World& world : {World{.workers = 3, .servers = 2}, World{.workers = 2, .servers = 2, .colocated = true}})
       expect_every_push_once(counting_request(method, world, "sliced"), lazy_devices());
+}
+
+/// What so many pushes of a tensor whose gradient is `gradient` everywhere add up to, coded one by one.
+std::vector<float> sum_of_pushes(const CompressorChoice& compressor, std::int64_t elements, float gradient,
+                                 int pushes) {
+  const auto count = static_cast<std::size_t>(elements);
+  std::vector<float> sum(count), lost(count), decoded(count);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(compressor.codec->max_wire_bytes(elements)));
+  for (int push = 0; push < pushes; ++push) {
+    std::vector<float> sent(count, gradient);
+    if (compressor.error_feedback) std::ranges::transform(sent, lost, sent.begin(), std::plus());
+    compressor.codec->encode(sent, {}, bytes);
+    compressor.codec->decode(bytes, TransferKind::copy, decoded);
+    std::ranges::transform(sent, decoded, lost.begin(), std::minus());
+    std::ranges::transform(sum, decoded, sum.begin(), std::plus());
+  }
+  return sum;
+}
+
+// Dedicated servers: all pushes travel. Sums of small whole numbers are exact in any order.
+void expect_what_was_coded(const char* method, const char* compressor, const DeviceFactory& devices = {}) {
+  SCOPED_TRACE(fmt::format("{} {}", method, compressor));
+  TrainingRequest request = counting_request(method, {.workers = 3, .servers = 2});
+  request.strategy.compressor = parse_compressor(compressor);
+  const Trained all = train_counting(
+      request, [](Rank) { return Seconds(1e-4); }, [](Rank, const StepReport&) {}, devices);
+  EXPECT_THAT(all.failures, Each(IsEmpty()));
+  std::vector<float> expected;
+  for (const std::int64_t elements : test_layout().elements) {
+    std::vector<float> sums(static_cast<std::size_t>(elements));
+    for (std::size_t worker = 0; worker < all.iterations.size(); ++worker) {
+      const std::vector<float> own =
+          sum_of_pushes(request.strategy.compressor, elements, static_cast<float>(worker + 1), all.iterations[worker]);
+      std::ranges::transform(sums, own, sums.begin(), std::plus());
+    }
+    expected.insert(expected.end(), sums.begin(), sums.end());
+  }
+  for (const auto& parameters : all.parameters) EXPECT_EQ(parameters, expected);
+}
+
+TEST(AsyncServers, ApplyWhatCodedPushesSay) {
+  for (const char* method : {"async-ps", "ssp:1"})
+    for (const char* compressor : {"fp16", "topk:0.25", "ef:topk:0.25"}) {
+      expect_what_was_coded(method, compressor);
+      expect_what_was_coded(method, compressor, lazy_devices());
+    }
+}
+
+// One element of four in each push: with error feedback the n-th brings n gradients of an element that has waited.
+TEST(SumOfPushes, IsAsByHand) {
+  const auto sum = [](const char* compressor) { return sum_of_pushes(parse_compressor(compressor), 4, 1, 4); };
+  EXPECT_THAT(sum("ef:topk:0.25"), ::testing::UnorderedElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(sum("topk:0.25"), ::testing::UnorderedElementsAre(0, 0, 0, 4));
 }
 
 std::int64_t applied(const std::map<int, std::int64_t>& unseen) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <set>
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
@@ -68,10 +69,30 @@ TEST_P(EveryMethod, IsDrawnWithAllItsTasks) {
   }
 }
 
+// The notes below a picture name a box by its text.
+TEST_P(EveryMethod, IsDrawnWithoutTwoTextsAlikeButOfUnits) {
+  for (const MethodChoice& choice : choices()) {
+    const StepPlan plan = choice.plan(true);
+    std::set<std::string> texts;
+    for (const Lanes::Row& row : drawn(plan).rows)
+      for (const Lanes::Box& box : row.boxes)
+        EXPECT_TRUE(texts.insert(box.text).second || !plan.units.empty()) << choice.text() << ": " << box.text;
+  }
+}
+
 TEST(Methods, AreDrawnWithGradientsThatLeaveDuringTheBackwardPass) {
   EXPECT_EQ(to_text(drawn(parse_method("synchronous").plan(true))),
             "compute  [forward][---backward---]          [apply]\n"
             "network               [all-reduce gradients]\n");
+}
+
+TEST(Methods, AreDrawnWithWhatIsCodedLater) {
+  EXPECT_EQ(to_text(drawn(parse_method("late-compression:10").plan(true))),
+            "compute  [forward][---backward---]                [apply]\n"
+            "network               [all-reduce gradients]\n"
+            "                      [all-reduce coded gradients]\n"
+            "The all-reduce of gradients is a part of the first 10 iterations.\n"
+            "The all-reduce of coded gradients is a part of all iterations after 10.\n");
 }
 
 TEST(Methods, AreDrawnInAPictureOfStagesAndOneOfWhatEachReplicaDoes) {

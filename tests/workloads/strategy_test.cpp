@@ -138,11 +138,27 @@ TEST(RefuseEngine, LetsRanksWalkForThemselvesWhereTheyNeedNotAgree) {
   EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("nccl-p2p has no way for; take the executor cuda"));
   strategy.on_gpu = false;
   strategy.executor = nullptr;
-  strategy.compressor = parse_compressor("fp16");
-  EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("fp16 compresses them: it is simulated only"));
+  strategy.compressor = parse_compressor("ef:topk");
+  EXPECT_EQ(refuse_engine(strategy, false), "") << "each push is coded for itself";
   strategy.compressor = parse_compressor("none");
   strategy.fusion = parse_fusion("byteps");
   EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("byteps cuts them otherwise"));
+}
+
+TEST(RefuseStrategy, LetsPushesBeCodedByWhatAlwaysSendsAsManyBytes) {
+  TrainingStrategy strategy{.method = parse_method("async-ps"), .algorithm = parse_algorithm_rule("ps")};
+  strategy.fusion = parse_fusion("none");
+  strategy.placement = &find_entry(placements(), "greedy", "placement");
+  const auto refusal = [&](const char* compressor) {
+    strategy.compressor = parse_compressor(compressor);
+    return refuse_strategy(strategy, {.workers = 4, .servers = 2});
+  };
+  for (const char* compressor : {"none", "fp16", "int8", "topk", "ef:onebit", "dgc", "qsgd"})
+    EXPECT_EQ(refusal(compressor), "") << compressor;
+  EXPECT_EQ(refusal("ef2:onebit"),
+            "ef2:onebit codes sums as well, and servers of async-ps return parameters; take ef:onebit");
+  EXPECT_THAT(refusal("threshold"), HasSubstr("which servers of async-ps cannot know; take topk"));
+  EXPECT_THAT(refusal("powersgd"), HasSubstr("compresses an all-reduce as a whole, and async-ps has none"));
 }
 
 TEST(RefuseEngine, KeepsNoOptimizerStateForBucketsThatChange) {
@@ -193,7 +209,8 @@ TEST(RefuseStrategy, LeavesMethodsTheirOwnCodes) {
       .method = parse_method("zero++"), .algorithm = parse_algorithm_rule("ring"), .fusion = parse_fusion("none")};
   const auto refusal = [&] { return refuse_strategy(strategy, {.workers = 16}); };
   EXPECT_EQ(refusal(), "");
-  EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("it is simulated only"));
+  EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("it is emulated and simulated only"));
+  EXPECT_EQ(refuse_engine(strategy, true), "");
   strategy.precision = Precision::bf16_true;
   EXPECT_EQ(refusal(), "") << "both codes are of float32 as of bfloat16";
   strategy.compressor = parse_compressor("fp16");

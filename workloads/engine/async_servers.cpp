@@ -12,16 +12,17 @@
 namespace hbench {
 namespace {
 
-/// Pieces that are pushed, or not, and pulled.
+/// Pieces that are pushed, or not, and pulled. What a rank pushes to its own server does not travel, and is not coded.
 class PushPull final : public Operation {
  public:
+  /// \param encoder of what is pushed; null: nothing is
   PushPull(Transport& transport, const ModelMemory& memory, std::vector<ServerPiece> pieces, ParameterServer* server,
-           bool pushes)
+           PushEncoder* encoder)
       : transport_(transport),
         memory_(memory),
         pieces_(std::move(pieces)),
         server_(server),
-        pushes_(pushes),
+        encoder_(encoder),
         posted_(transport) {}
 
   bool progress() override {
@@ -42,16 +43,17 @@ class PushPull final : public Operation {
     for (const ServerPiece& piece : pieces_) {
       const std::span<float> parameters = piece.of(memory_.parameters);
       if (piece.server == transport_.rank()) {
-        if (!pushes_) continue;
+        if (encoder_ == nullptr) continue;
         server_->push(piece, piece.of(memory_.gradients), parameters);
         here_.push_back(piece);
         continue;
       }
       transport_.next_is(TransferKind::copy);
       posted_.fetch(piece.server, piece.pull_tag, std::as_writable_bytes(parameters));
-      if (!pushes_) continue;
+      if (encoder_ == nullptr) continue;
+      const std::span<const std::byte> pushed = encoder_->encode(piece, piece.of(memory_.gradients));
       transport_.next_is(TransferKind::reduce);
-      posted_.send(piece.server, piece.push_tag, std::as_bytes(piece.of(memory_.gradients)));
+      posted_.send(piece.server, piece.push_tag, pushed);
     }
   }
 
@@ -59,7 +61,7 @@ class PushPull final : public Operation {
   ModelMemory memory_;
   std::vector<ServerPiece> pieces_;
   ParameterServer* server_;  ///< on this rank, or null
-  bool pushes_;
+  PushEncoder* encoder_;
   bool begun_ = false;
   PostedMessages posted_;
   std::vector<ServerPiece> here_;  ///< that the server on this rank has not answered
@@ -109,7 +111,11 @@ constexpr std::string_view kLeaving = "waiting for the final parameters";
 
 AsyncServers::AsyncServers(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
                            const StepPlan& plan, const ModelMemory& memory)
-    : request_(request), endpoint_(endpoint), memory_(memory), pieces_(server_pieces(request, layout, endpoint)) {
+    : request_(request),
+      endpoint_(endpoint),
+      memory_(memory),
+      pieces_(server_pieces(request, layout, endpoint)),
+      encoder_(request, endpoint) {
   bring_initial(memory.parameters);
   std::vector<ServerPiece> own = all_of(pieces_);
   std::erase_if(own, [&](const ServerPiece& piece) { return piece.server != endpoint_.transport().rank(); });
@@ -138,7 +144,7 @@ std::unique_ptr<Operation> AsyncServers::exchange(const Bucket& bucket) {
   for (const int tensor : bucket.tensors)
     pieces.insert(pieces.end(), pieces_[static_cast<std::size_t>(tensor)].begin(),
                   pieces_[static_cast<std::size_t>(tensor)].end());
-  return std::make_unique<PushPull>(endpoint_.transport(), memory_, std::move(pieces), server_.get(), true);
+  return std::make_unique<PushPull>(endpoint_.transport(), memory_, std::move(pieces), server_.get(), &encoder_);
 }
 
 void AsyncServers::leave(int iterations) {
@@ -146,7 +152,7 @@ void AsyncServers::leave(int iterations) {
   for (const Rank server : server_ranks(request_.world))
     if (server != endpoint_.transport().rank()) outbox.send(server, kLeavingTag, static_cast<std::int32_t>(iterations));
   if (server_ != nullptr) server_->leave(iterations, memory_.parameters);
-  Leaving leaving(std::make_unique<PushPull>(endpoint_.transport(), memory_, all_of(pieces_), server_.get(), false),
+  Leaving leaving(std::make_unique<PushPull>(endpoint_.transport(), memory_, all_of(pieces_), server_.get(), nullptr),
                   *this);
   wait_for(leaving, request_.timeout * kMorePatience, kLeaving);
   flush(outbox, request_.timeout, kLeaving);

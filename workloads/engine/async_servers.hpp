@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "workloads/engine/parameter_server.hpp"
+#include "workloads/engine/push_codes.hpp"
 #include "workloads/engine/some_exchange.hpp"
 
 namespace hbench {
@@ -35,6 +36,7 @@ class AsyncServers final : public SomeExchange {
   Endpoint& endpoint_;
   ModelMemory memory_;
   std::vector<std::vector<ServerPiece>> pieces_;  ///< by tensor
+  PushEncoder encoder_;
   std::unique_ptr<ParameterServer> server_;
 };
 

@@ -5,9 +5,6 @@
 namespace hbench {
 namespace {
 
-/// Of SplitMix64: sums with small numbers are far apart.
-constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
-
 /// Elements as they are.
 class Verbatim final : public Codec {
  public:
@@ -93,7 +90,7 @@ std::shared_ptr<ExchangeMemory> GradientMemories::of(const Bucket& bucket, std::
   const auto first = static_cast<std::size_t>(bucket.tensors.front());
   const std::uint64_t place =
       static_cast<std::uint64_t>(layout_.offsets()[first]) * sizeof(float) + static_cast<std::uint64_t>(bucket.begin);
-  auto memory = std::make_shared<ExchangeMemory>(compressor_, 0, seed_ + place * kOdd, scratch_.device());
+  auto memory = std::make_shared<ExchangeMemory>(compressor_, 0, seed_at(seed_, place), scratch_.device());
   memory->step = step;
   if (memory->gradient != nullptr) memory->gradient = of_parts(bucket);
   return memory;

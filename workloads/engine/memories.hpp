@@ -12,6 +12,12 @@
 
 namespace hbench {
 
+/// The seed of draws for one place of the model, which have nothing in common with those for another.
+inline std::uint64_t seed_at(std::uint64_t seed, std::uint64_t place) {
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;  // of SplitMix64: sums with small numbers are far apart
+  return seed + place * kOdd;
+}
+
 /// Memory of a device for what is used at once, and again by the next: the device does one thing after another.
 class Scratch {
  public:

@@ -11,6 +11,18 @@
 #include "workloads/optimizers/numbers.hpp"
 
 namespace hbench {
+namespace {
+
+std::size_t longest_of(const std::vector<ServerPiece>& pieces) {
+  std::int64_t longest = 0;
+  for (const ServerPiece& piece : pieces) longest = std::max(longest, piece.range.size());
+  return static_cast<std::size_t>(longest);
+}
+
+/// Floats that have room for `bytes`.
+std::size_t floats_for(std::size_t bytes) { return (bytes + sizeof(float) - 1) / sizeof(float); }
+
+}  // namespace
 
 ParameterServer::ParameterServer(const TrainingRequest& request, Endpoint& endpoint, std::vector<ServerPiece> pieces,
                                  std::optional<int> bound, std::span<float> initial)
@@ -20,6 +32,7 @@ ParameterServer::ParameterServer(const TrainingRequest& request, Endpoint& endpo
       workers_(request.world.workers),
       bound_(bound),
       optimizer_(request.strategy.trained_with()),
+      decoder_(request, endpoint, longest_of(pieces)),
       links_(pieces.size() * static_cast<std::size_t>(workers_)),
       left_(static_cast<std::size_t>(workers_)) {
   const auto workers = static_cast<std::size_t>(workers_);
@@ -40,8 +53,9 @@ ParameterServer::ParameterServer(const TrainingRequest& request, Endpoint& endpo
     leaving_.back()->expect();
     for (std::size_t piece = 0; piece < held_.size(); ++piece) {
       Link& from = link(piece, worker);
-      from.buffer = make_floats(device_, held_[piece].parameters.floats.size());
-      from.answer = from.buffer.floats;
+      const std::size_t elements = held_[piece].parameters.floats.size();
+      from.buffer = make_floats(device_, std::max(elements, floats_for(decoder_.bytes_of(elements))));
+      from.answer = from.buffer.floats.first(elements);
       expect_push(piece, worker);
     }
   }
@@ -52,10 +66,16 @@ ParameterServer::~ParameterServer() {
     if (each.stage == Link::Stage::receives || each.stage == Link::Stage::sends) transport_.cancel(each.request);
 }
 
+/// Where a push of another rank lands.
+std::span<std::byte> ParameterServer::push_of(std::size_t piece, Rank worker) {
+  return std::as_writable_bytes(link(piece, worker).buffer.floats)
+      .first(decoder_.bytes_of(held_[piece].parameters.floats.size()));
+}
+
 void ParameterServer::expect_push(std::size_t piece, Rank worker) {
   Link& from = link(piece, worker);
   transport_.next_is(TransferKind::reduce);
-  from.request = transport_.receive(worker, held_[piece].piece.push_tag, std::as_writable_bytes(from.buffer.floats));
+  from.request = transport_.receive(worker, held_[piece].piece.push_tag, push_of(piece, worker));
   from.stage = Link::Stage::receives;
 }
 
@@ -85,7 +105,7 @@ bool ParameterServer::progress(std::size_t piece, Rank worker) {
     moved = true;
     with.stage = Link::Stage::idle;
     if (receives)
-      apply(piece, worker, with.buffer.floats);
+      apply(piece, worker, decoder_.decode(push_of(piece, worker), held_[piece].parameters.floats.size()));
     else if (!has_left(worker))
       expect_push(piece, worker);
   }

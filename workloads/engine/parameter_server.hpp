@@ -12,6 +12,7 @@
 
 #include "collectives/endpoints/endpoint.hpp"
 #include "workloads/engine/mail.hpp"
+#include "workloads/engine/push_codes.hpp"
 #include "workloads/engine/server_pieces.hpp"
 #include "workloads/step/training_request.hpp"
 
@@ -63,7 +64,7 @@ class ParameterServer {
   /// Of one worker and one piece.
   struct Link {
     enum class Stage : std::uint8_t { idle, receives, waits, sends } stage = Stage::idle;
-    DeviceFloats buffer;      ///< of a push, then of its answer; none on this rank
+    DeviceFloats buffer;      ///< of a push, coded or not, then of its answer; none on this rank
     std::span<float> answer;  ///< where it is put: there, or where the worker of this rank wants it
     Transport::Request request = 0;
     Clock::time_point since;  ///< it waits
@@ -75,6 +76,7 @@ class ParameterServer {
   bool is_here(Rank worker) const { return worker == transport_.rank(); }
   bool has_left(Rank worker) const { return left_[static_cast<std::size_t>(worker)]; }
 
+  std::span<std::byte> push_of(std::size_t piece, Rank worker);
   void expect_push(std::size_t piece, Rank worker);
   bool progress(std::size_t piece, Rank worker);
   void apply(std::size_t piece, Rank worker, std::span<float> gradients);
@@ -92,6 +94,7 @@ class ParameterServer {
   int workers_;
   std::optional<int> bound_;
   OptimizerChoice optimizer_;
+  PushDecoder decoder_;
   std::vector<Held> held_;
   std::map<int, std::size_t> place_;  ///< in `held_`, by the number of a piece
   std::vector<Link> links_;           ///< by piece and worker

@@ -16,6 +16,7 @@
 #include "workloads/engine/coordinator.hpp"
 #include "workloads/engine/layout.hpp"
 #include "workloads/engine/memories.hpp"
+#include "workloads/engine/slices.hpp"
 #include "workloads/engine/some_exchange.hpp"
 #include "workloads/engine/step_trace.hpp"
 #include "workloads/step/training_request.hpp"
@@ -64,6 +65,7 @@ class Reducer {
     std::span<float> buffer;   ///< that the collective is of: `tensors`, with what makes equal parts of it
     Staging staging;           ///< holds `buffer` where that is not where the tensors lie
     std::shared_ptr<Packing> packing;
+    std::shared_ptr<Slices> slices;  ///< in place of `packing`, of a scatter that has the parts in another order
     Clock::time_point begin;
     std::unique_ptr<Operation> operation;
     int number = 0;  ///< in its step
@@ -82,17 +84,25 @@ class Reducer {
   std::span<float> tensor(const Running& running, int index) const;
   /// The bucket as one piece of memory: as it lies, or packed.
   void pack(Running& running);
+  void pack_slices(Running& running);
+  void stage(Running& running, std::size_t elements);
   void unpack(Running& running);
   std::size_t filling(const Running& running, std::size_t elements) const;
   /// Of the buffer: what a reduce-scatter of it leaves on this rank, or has left.
   std::span<float> own_part_of(const Running& running) const;
-  void note_own_part(const Running& running);
+  /// Of the bucket: what rank `owner` gathers from, where all ranks share out the model.
+  ElementRange part_of(const Running& running, Rank owner) const;
+  /// A part of the bucket as it lies in memory: cut at the ends of tensors.
+  Slices::Part pieces(const Running& running, ElementRange part) const;
+  void note_own_parts(const Running& running);
   std::shared_ptr<Packing> packing_of(const Running& running);
+  std::shared_ptr<Slices> slices_of(const Running& running);
   Staging staging_of(std::size_t bytes);
 
   const TrainingRequest& request_;
   Endpoint& endpoint_;
   const StepPlan& plan_;
+  RankGroups owners_;  ///< that share out the model
   ModelMemory memory_;
   std::vector<std::int64_t> offsets_;
   std::vector<std::vector<ElementRange>> own_parts_;  ///< by task
@@ -103,6 +113,7 @@ class Reducer {
   std::vector<Staging> spare_;
   /// Of the same tensors, bucket after bucket: what a device knows of them has reached it once.
   std::map<std::pair<Carried, Bucket>, std::shared_ptr<Packing>> packings_;
+  std::map<std::pair<int, Bucket>, std::shared_ptr<Slices>> slices_;  ///< by task
   std::int32_t step_ = -1;
   StepTrace* trace_;
   SomeExchange* some_;

@@ -15,7 +15,8 @@ namespace hbench {
 
 /// One worker's replay. Waits by sleeping, with a spin at the end. Gradients, and parameters where they travel, are
 /// integers that depend on the worker, the step and the position, whose sums and means over all workers are exact in
-/// float32. Some of every step's are compared, others in each, and all of the last step's.
+/// float32, and in the codes that the method itself names. Some of every step's are compared, others in each, and all
+/// of the last step's.
 class Replay final : public Compute, private UnitPasses {
  public:
   /// Whether this rank has a collective in flight: asked now and then while it computes, by the compute thread.
@@ -118,7 +119,9 @@ class Replay final : public Compute, private UnitPasses {
   int workers_;
   bool exact_;
   StepPlan plan_;
-  float scale_;  ///< of all contributions: lossy codecs of 16 bits have no large numbers
+  bool coded_;             ///< by the method, which makes it another pattern
+  float scale_;            ///< of all contributions: lossy codecs of 16 bits have no large numbers
+  float parameter_scale_;  ///< of what stands for parameters
   Communicating communicating_;
   std::vector<std::int64_t> offsets_;
   ModelMemory memory_;

@@ -36,13 +36,19 @@ std::string_view short_of(const Task& task) {
   return "";
 }
 
-/// \param by_unit whether passes are of a unit each
-std::string caption(const Task& task, bool by_unit) {
-  if (by_unit && task.unit != Task::kWhole) return fmt::format("{}{}", short_of(task), task.unit);
+/// What a collective carries: where the plan has some travel as it is whatever compressor is named, the others are
+/// coded.
+std::string carried_of(const StepPlan& plan, const Task& task) {
+  const bool some_verbatim = std::ranges::find(plan.tasks, "none", &Task::compressor) != plan.tasks.end();
+  return fmt::format("{}{}", some_verbatim && task.coded() ? "coded " : "", to_string(task.carried));
+}
+
+std::string caption(const StepPlan& plan, const Task& task) {
+  if (task.unit != Task::kWhole && passes_by_unit(plan)) return fmt::format("{}{}", short_of(task), task.unit);
   if (task.computes()) return std::string(to_string(task.kind));
   if (task.among == Among::servers) return "push gradients, pull parameters";
   if (task.among != Among::all) return fmt::format("average with {}", to_string(task.among));
-  return fmt::format("{} {}", to_string(task.collective), to_string(task.carried));
+  return fmt::format("{} {}", to_string(task.collective), carried_of(plan, task));
 }
 
 std::vector<Box> placed(const StepPlan& plan) {
@@ -51,7 +57,7 @@ std::vector<Box> placed(const StepPlan& plan) {
   std::map<CollectiveKind, int> lines;  // of units: the end of what is on a line
   const bool by_unit = passes_by_unit(plan);
   for (const Task& task : plan.tasks) {
-    Box box{.begin = task.computes() ? stream : 0, .text = caption(task, by_unit)};
+    Box box{.begin = task.computes() ? stream : 0, .text = caption(plan, task)};
     for (const After& after : task.after) {
       const Box& before = boxes[static_cast<std::size_t>(after.task)];
       box.begin = std::max(box.begin, after.by_tensor ? before.begin + kFirstTensor : before.end);
@@ -72,14 +78,14 @@ std::vector<Box> placed(const StepPlan& plan) {
 }
 
 /// What the boxes of a task do not say.
-void add_notes(const Task& task, std::vector<std::string>& notes) {
+void add_notes(const StepPlan& plan, const Task& task, std::vector<std::string>& notes) {
   if (task.computes() && task.own_part) notes.emplace_back("Each rank applies its own part of the parameters.");
   if (task.computes()) return;
   if (task.among == Among::servers)
     notes.push_back(
         task.bound ? fmt::format("Servers answer once they have all gradients of {} iterations before.", *task.bound)
                    : "Servers apply gradients as they come: no rank waits for another.");
-  const auto what = fmt::format("The {} of {} is a part of", to_string(task.collective), to_string(task.carried));
+  const auto what = fmt::format("The {} of {} is a part of", to_string(task.collective), carried_of(plan, task));
   if (task.every > 1)
     notes.push_back(fmt::format("{} one iteration in {}{}.", what, task.every,
                                 task.from > 0 ? fmt::format(", after {}", task.from) : ""));
@@ -145,7 +151,7 @@ Lanes drawn(const StepPlan& plan) {
   for (int i = 0; i < plan.size(); ++i) {
     const Task& task = plan.task(i);
     if (!by_unit && task.unit > 0) continue;  // fragments are alike
-    add_notes(task, lanes.notes);
+    add_notes(plan, task, lanes.notes);
     std::size_t row = 0;
     if (!task.computes()) {
       const bool of_unit = by_unit && task.unit != Task::kWhole;

@@ -52,6 +52,7 @@ FreeRun::FreeRun(const RankWalk::Request& request, Network& network, Lateness la
       stop_(std::move(stop)),
       spans_(request.spans),
       messages_(network, request.strategy.compressor.encoding()),
+      answers_(network, {}),
       flow_(network, *this),
       elements_(request.timeline.elements()),
       all_elements_(request.timeline.all_elements()),
@@ -200,10 +201,11 @@ void FreeRun::send_to_neighbours(Rank rank, const LaunchedBucket& leaving, doubl
 void FreeRun::send(int sender, const Transfer& transfer, std::int64_t elements, double start) {
   if (elements == 0 || transfer.src == transfer.dst) return arrived(sender, transfer, start);
   const bool local = network_.is_local(transfer.src, transfer.dst);
-  const std::int64_t bytes = messages_.encoding().wire_bytes(elements);
+  Messages& messages = transfer.kind == TransferKind::reduce ? messages_ : answers_;
+  const std::int64_t bytes = messages.encoding().wire_bytes(elements);
   const int iteration = task_.among == Among::neighbours ? sender / kMostBuckets : exchange(sender).iteration;
   if (iteration < iterations_) (local ? sent_.within : sent_.between) += static_cast<double>(bytes);
-  flow_.send(sender, transfer, messages_.of(local, transfer.kind, elements), bytes, start);
+  flow_.send(sender, transfer, messages.of(local, transfer.kind, elements), bytes, start);
 }
 
 void FreeRun::arrived(int sender, const Transfer& transfer, double at) {

@@ -101,7 +101,7 @@ class FreeRun : private Carrier, private MessageFlow::Owner {
   StopRequested stop_;
   std::vector<Span>* spans_;  ///< where those of rank 0 go; null: nowhere
   std::vector<Span> spans_of_iteration_;
-  Messages messages_;
+  Messages messages_, answers_;  ///< what is pushed, by the strategy's compressor, and parameters as they are
   MessageFlow flow_;
   std::vector<std::int64_t> elements_;  ///< by tensor
   std::int64_t all_elements_;

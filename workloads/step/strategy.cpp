@@ -50,6 +50,20 @@ std::string with_article(CollectiveKind collective) {
   return fmt::format("{} {}", name.starts_with('a') ? "an" : "a", name);
 }
 
+/// Why pushes of single ranks to servers cannot be coded so.
+std::string refuse_pushes(const CompressorChoice& compressor, const std::string& method) {
+  const std::string name = compressor.text();
+  if (compressor.both_sides)
+    return fmt::format("{} codes sums as well, and servers of {} return parameters; take ef:{}", name, method,
+                       name.substr(name.find(':') + 1));
+  if (compressor.compressor->bytes_vary)
+    return fmt::format("{} sends as many bytes as the values need, which servers of {} cannot know; take topk", name,
+                       method);
+  if (compressor.compressor->exchange == Exchange::low_rank)
+    return fmt::format("{} compresses an all-reduce as a whole, and {} has none", name, method);
+  return {};
+}
+
 /// Why a rank cannot exchange with servers, or with some other ranks, so.
 std::string refuse_exchange_of_ranks(const TrainingStrategy& strategy, const Task& task) {
   const std::string method = strategy.method.text();
@@ -62,10 +76,9 @@ std::string refuse_exchange_of_ranks(const TrainingStrategy& strategy, const Tas
       return fmt::format("{} exchanges with single ranks of a circle, and not by {}; take ring", method,
                          choice.algorithm->name);
   }
-  if (task.carried == Carried::parameters && !strategy.compressor.verbatim())
+  if (task.among == Among::servers) return refuse_pushes(strategy.compressor, method);
+  if (!strategy.compressor.verbatim())
     return fmt::format("{} averages parameters, and {} compresses gradients", method, strategy.compressor.text());
-  if (strategy.compressor.compressor->exchange != Exchange::per_hop)
-    return fmt::format("{} compresses an all-reduce as a whole, and {} has none", strategy.compressor.text(), method);
   return {};
 }
 
@@ -175,8 +188,11 @@ std::string refuse_method(const TrainingStrategy& strategy, const World& world) 
 
 std::string refuse_strategy(const TrainingStrategy& strategy, const World& world) {
   const CompressorChoice& compressor = strategy.compressor;
+  const bool pushes = exchanges_among(strategy.method.plan(strategy.overlap), Among::servers);
   for (const AlgorithmChoice& choice : strategy.algorithm.choices()) {
-    std::string why = refuse_exchange(choice, compressor, DataType::float32, ReduceOp::sum, world);
+    // What codes pushes of single ranks is no part of a collective: `refuse_pushes`.
+    std::string why = refuse_exchange(choice, pushes ? parse_compressor("none") : compressor, DataType::float32,
+                                      ReduceOp::sum, world);
     if (!why.empty()) return why;
   }
   if (std::string why = refuse_method(strategy, world); !why.empty()) return why;
@@ -214,9 +230,6 @@ namespace {
 /// Why the engine has no servers that apply gradients as they come.
 std::string refuse_async_servers(const TrainingStrategy& strategy) {
   const std::string method = strategy.method.text();
-  if (!strategy.compressor.verbatim())
-    return fmt::format("servers of {} take gradients as they are, and {} compresses them: it is simulated only", method,
-                       strategy.compressor.text());
   if (strategy.precision == Precision::fp16)
     return fmt::format("fp16 leaves out steps whose gradients are not finite, and servers of {} do not; take bf16",
                        method);
@@ -247,9 +260,6 @@ std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
   const StepPlan plan = strategy.method.plan(strategy.overlap);
   if (!in_lockstep(plan))
     if (std::string why = refuse_free_engine(strategy, plan); !why.empty()) return why;
-  if (codes_by_method(plan))
-    return fmt::format("{} has codes of its own, which hbench's engine does not exchange: it is simulated only",
-                       strategy.method.text());
   if (strategy.method.goes_by_units() && !replays)
     return fmt::format(
         "{} gathers parameters before each block of layers, where LibTorch's modules have no hooks: it "
