@@ -6,13 +6,13 @@ namespace hbench {
 
 extern const Verb kSweep, kSubmit, kCollective, kTune, kChoose, kBandwidth, kCrossover, kCompare, kImport, kImportJob,
     kExpect, kTrack, kTrace, kReport, kExport, kDb, kList, kProfile, kCalibrate, kValidate, kDoctor, kCompletion, kMan,
-    kEmulate, kCompleteWords;
+    kEmulate, kCompleteWords, kLinks;
 
 namespace {
 constexpr std::array kVerbs{&kSweep,     &kSubmit,   &kCollective, &kTune,       &kChoose, &kBandwidth,
                             &kCrossover, &kCompare,  &kImport,     &kImportJob,  &kExpect, &kTrack,
                             &kTrace,     &kReport,   &kExport,     &kDb,         &kList,   &kProfile,
-                            &kCalibrate, &kValidate, &kDoctor,     &kCompletion, &kMan};
+                            &kCalibrate, &kValidate, &kDoctor,     &kCompletion, &kMan,    &kLinks};
 constexpr std::array kInnerVerbs{&kEmulate, &kCompleteWords};
 }  // namespace
 
