@@ -6,13 +6,13 @@ namespace hbench {
 
 extern const Verb kSweep, kSubmit, kCollective, kTune, kChoose, kBandwidth, kCrossover, kCompare, kImport, kImportJob,
     kExpect, kTrack, kTrace, kReport, kExport, kDb, kList, kProfile, kCalibrate, kValidate, kDoctor, kCompletion, kMan,
-    kEmulate, kCompleteWords, kLinks;
+    kEmulate, kCompleteWords;
 
 namespace {
 constexpr std::array kVerbs{&kSweep,     &kSubmit,   &kCollective, &kTune,       &kChoose, &kBandwidth,
                             &kCrossover, &kCompare,  &kImport,     &kImportJob,  &kExpect, &kTrack,
                             &kTrace,     &kReport,   &kExport,     &kDb,         &kList,   &kProfile,
-                            &kCalibrate, &kValidate, &kDoctor,     &kCompletion, &kMan,    &kLinks};
+                            &kCalibrate, &kValidate, &kDoctor,     &kCompletion, &kMan};
 constexpr std::array kInnerVerbs{&kEmulate, &kCompleteWords};
 }  // namespace
 
