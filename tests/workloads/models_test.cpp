@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <numeric>
 #include <ranges>
+#include <set>
 
 #include "workloads/engine/replica.hpp"
 #include "workloads/step/trace.hpp"
@@ -77,6 +78,18 @@ TEST(Models, HaveTheTensorsOfTheTimelinesThatAreComputed) {
     compared.push_back(model->name);
   }
   EXPECT_THAT(compared, IsSupersetOf({"mobilenet_v2", "resnet152", "vgg16"}));
+}
+
+TEST(Models, OfEveryArchitectureAreTrainedInBfloat16) {
+  std::set<Architecture> tried;
+  for (const ModelEntry* model : models()) {
+    if (!tried.insert(model->architecture).second) continue;
+    SCOPED_TRACE(model->name);
+    Replica replica(*model, {.batch = 2, .image_size = model->smallest_image, .precision = Precision::bf16});
+    EXPECT_EQ(replica.record_layout().total(), model->parameters);
+    EXPECT_GT(replica.loss(), 0);
+  }
+  EXPECT_THAT(tried, SizeIs(5));
 }
 
 TEST(Models, AcceptLargerAndOddImages) {
