@@ -46,6 +46,22 @@ std::int64_t vgg_parameters(const ModelEntry& model) {
   return sum + (512 * 49 + 1) * 4096 + (4096 + 1) * 4096 + (4096 + 1) * std::int64_t{model.classes};
 }
 
+/// Table 2 of the paper: how much a block widens, the channels it leaves, and the number of such blocks.
+std::int64_t mobilenet_parameters(const ModelEntry& model) {
+  constexpr std::int64_t kTable[][3]{{1, 16, 1}, {6, 24, 2},  {6, 32, 3}, {6, 64, 4},
+                                     {6, 96, 3}, {6, 160, 3}, {6, 320, 1}};
+  std::int64_t sum = normed_convolution(3, 32, 3), channels = 32;
+  for (const auto& [factor, out, blocks] : kTable) {
+    for (int block = 0; block < blocks; ++block) {
+      const std::int64_t wide = factor * channels;
+      if (factor > 1) sum += normed_convolution(channels, wide, 1);
+      sum += normed_convolution(1, wide, 3) + normed_convolution(wide, out, 1);
+      channels = out;
+    }
+  }
+  return sum + normed_convolution(channels, 1280, 1) + (1280 + 1) * std::int64_t{model.classes};
+}
+
 TEST(ModelTable, HasTheParametersOfItsDepthsAndWidths) {
   int checked = 0;
   for (const ModelEntry* model : models()) {
@@ -57,8 +73,12 @@ TEST(ModelTable, HasTheParametersOfItsDepthsAndWidths) {
       EXPECT_EQ(vgg_parameters(*model), model->parameters) << model->name;
       ++checked;
     }
+    if (model->architecture == Architecture::mobilenet) {
+      EXPECT_EQ(mobilenet_parameters(*model), model->parameters) << model->name;
+      ++checked;
+    }
   }
-  EXPECT_EQ(checked, 13);
+  EXPECT_EQ(checked, 14);
 }
 
 // Training data must be the same in later versions, so that losses can be compared.

@@ -2,16 +2,21 @@
 
 #include <gmock/gmock.h>
 
-#include <map>
+#include <algorithm>
+#include <filesystem>
 #include <numeric>
+#include <ranges>
+#include <set>
 
 #include "workloads/engine/replica.hpp"
+#include "workloads/step/trace.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsSupersetOf;
 using ::testing::SizeIs;
 
 std::int64_t sum(const std::vector<std::int64_t>& values) {
@@ -58,8 +63,37 @@ TEST(Models, HaveTheTensorsOfTheirArchitecture) {
               ElementsAre(150, 6, 2400, 16, 48000, 120, 10080, 84, 840, 10));
 }
 
+TEST(Models, HaveTheTensorsOfTheTimelinesThatAreComputed) {
+  const TraceLibrary library(std::filesystem::path(HBENCH_SOURCE_DIR) / "workloads/traces");
+  const std::vector<std::string> timelines = library.names();
+  std::vector<std::string_view> compared;
+  for (const ModelEntry* model : models()) {
+    if (std::ranges::find(timelines, model->name) == timelines.end()) continue;
+    const Trace trace = library.load(std::string(model->name));
+    if (!trace.computed() || model->architecture == Architecture::inception) continue;  // its branches run side by side
+    std::vector<std::int64_t> forward;
+    for (const GradientEvent& gradient : std::views::reverse(trace.timeline.gradients))
+      forward.push_back(gradient.elements);
+    EXPECT_EQ(smallest(*model).tensor_elements(), forward) << model->name;
+    compared.push_back(model->name);
+  }
+  EXPECT_THAT(compared, IsSupersetOf({"mobilenet_v2", "resnet152", "vgg16"}));
+}
+
+TEST(Models, OfEveryArchitectureAreTrainedInBfloat16) {
+  std::set<Architecture> tried;
+  for (const ModelEntry* model : models()) {
+    if (!tried.insert(model->architecture).second) continue;
+    SCOPED_TRACE(model->name);
+    Replica replica(*model, {.batch = 2, .image_size = model->smallest_image, .precision = Precision::bf16});
+    EXPECT_EQ(replica.record_layout().total(), model->parameters);
+    EXPECT_GT(replica.loss(), 0);
+  }
+  EXPECT_THAT(tried, SizeIs(5));
+}
+
 TEST(Models, AcceptLargerAndOddImages) {
-  for (const char* name : {"lenet5", "resnet18", "inception_v3"}) {
+  for (const char* name : {"lenet5", "resnet18", "inception_v3", "mobilenet_v2"}) {
     const ModelEntry& model = entry(name);
     Replica replica(model, {.batch = 2, .image_size = model.smallest_image + 9});
     replica.forward(0);

@@ -2,6 +2,7 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <ATen/autocast_mode.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
@@ -20,7 +21,6 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/cuda.hpp"
-#include "workloads/engine/autocast.hpp"
 #include "workloads/engine/digest.hpp"
 #include "workloads/engine/outer_updates.hpp"
 #include "workloads/engine/samples.hpp"
@@ -57,6 +57,42 @@ auto translated(Work work) {
                 is_of_memory(error) ? "give a smaller --batch, or a --precision of fewer bits" : "");
   }
 }
+
+/// LibTorch 2.4 and newer take the device as an argument; before, each had functions of its own. Everything is a
+/// template's, so that only what this LibTorch has is looked up.
+template <class Device, class Switch, class Type>
+void set_autocast(Device device, Switch enabled, Type type) {
+  using namespace at::autocast;
+  if constexpr (requires { set_autocast_enabled(device, enabled); }) {
+    set_autocast_dtype(device, type);
+    set_autocast_enabled(device, enabled);
+  } else if (device == c10::DeviceType::CPU) {
+    set_autocast_cpu_dtype(type);
+    set_cpu_enabled(enabled);
+  } else {
+    set_autocast_gpu_dtype(type);
+    set_enabled(enabled);
+  }
+}
+
+/// LibTorch's autocast of the calling thread, for as long as this lives. Operations on `device` then run in `type`
+/// where they may; what was cast is forgotten at the end, as the parameters change.
+class Autocast {
+ public:
+  Autocast(c10::DeviceType device, c10::ScalarType type) : device_(device) {
+    at::autocast::increment_nesting();
+    set_autocast(device, true, type);
+  }
+  ~Autocast() {
+    set_autocast(device_, false, c10::ScalarType::BFloat16);
+    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+  }
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+
+ private:
+  c10::DeviceType device_;
+};
 
 at::Device place_of(const ReplicaOptions& options) {
   return options.gpu ? at::Device(at::kCUDA, static_cast<at::DeviceIndex>(*options.gpu)) : at::Device(at::kCPU);

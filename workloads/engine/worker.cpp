@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "collectives/transport/wait.hpp"
@@ -9,7 +10,6 @@
 #include "workloads/engine/consensus.hpp"
 #include "workloads/engine/loss_scale.hpp"
 #include "workloads/engine/phase.hpp"
-#include "workloads/engine/sent_bytes.hpp"
 #include "workloads/engine/step_trace.hpp"
 
 namespace hbench {
@@ -35,6 +35,47 @@ class CommunicationThread {
  private:
   Handover& handover_;
   std::jthread thread_;
+};
+
+/// Adds up what a worker sends in its timed steps, as `TrainingEnd::sent`. Used by one thread, while no other uses the
+/// endpoint.
+class SentBytes {
+ public:
+  /// Both outlive it.
+  SentBytes(const TrainingRequest& request, Endpoint& endpoint) : request_(request), endpoint_(endpoint) {}
+
+  /// A timed cycle of the plan begins, and ends.
+  void begin() { before_ = so_far(); }
+  void end(int iterations) {
+    sum_ += so_far() * 1.0;
+    sum_ += before_ * -1.0;
+    iterations_ += iterations;
+  }
+
+  std::optional<Moved> per_iteration() const {
+    if (iterations_ == 0 || request_.strategy.algorithm.is_vendor()) return std::nullopt;
+    return sum_ * (1.0 / iterations_);
+  }
+
+ private:
+  Moved so_far() const {
+    const ByteCounts& counts = endpoint_.byte_counts();
+    const Rank own = endpoint_.transport().rank();
+    const auto node = [&](Rank rank) {
+      return request_.node_of_rank.empty() ? 0 : request_.node_of_rank[static_cast<std::size_t>(rank)];
+    };
+    Moved moved;
+    for (Rank rank = 0; rank < request_.world.ranks(); ++rank) {
+      const std::int64_t bytes = counts.sent_to(rank) + counts.fetched_from(rank);
+      (node(rank) == node(own) ? moved.within : moved.between) += static_cast<double>(bytes);
+    }
+    return moved;
+  }
+
+  const TrainingRequest& request_;
+  Endpoint& endpoint_;
+  Moved before_, sum_;
+  int iterations_ = 0;
 };
 
 /// The forward pass of a step's last micro-batch, and before it all of the others, whose gradients stay here.

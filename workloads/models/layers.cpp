@@ -7,7 +7,7 @@ namespace {
 
 torch::nn::Conv2dOptions options(int in, const ConvShape& shape) {
   torch::nn::Conv2dOptions options(in, shape.out, {shape.height, shape.width});
-  options.stride(shape.stride).bias(shape.bias);
+  options.stride(shape.stride).groups(shape.groups).bias(shape.bias);
   if (shape.padding == Padding::same) options.padding({shape.height / 2, shape.width / 2});
   return options;
 }

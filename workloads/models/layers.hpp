@@ -19,6 +19,7 @@ struct ConvShape {
   int height = 3;
   int width = 3;
   int stride = 1;
+  int groups = 1;                   ///< of channels, each convolved alone; as many as channels: depthwise
   Padding padding = Padding::same;  ///< `same`: half the kernel
   bool bias = false;
   bool norm = true;

@@ -24,6 +24,8 @@ std::shared_ptr<Model> build_model(const ModelEntry& entry) {
       return build_vgg(entry);
     case Architecture::inception:
       return build_inception(entry);
+    case Architecture::mobilenet:
+      return build_mobilenet(entry);
     case Architecture::lenet:
       return build_lenet(entry);
   }

@@ -31,6 +31,7 @@ class Model : public torch::nn::Module {
 std::shared_ptr<Model> build_resnet(const ModelEntry& entry);
 std::shared_ptr<Model> build_vgg(const ModelEntry& entry);
 std::shared_ptr<Model> build_inception(const ModelEntry& entry);
+std::shared_ptr<Model> build_mobilenet(const ModelEntry& entry);
 std::shared_ptr<Model> build_lenet(const ModelEntry& entry);
 /// That of the entry's architecture.
 std::shared_ptr<Model> build_model(const ModelEntry& entry);

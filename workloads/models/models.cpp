@@ -141,6 +141,15 @@ constexpr ModelEntry kInceptionV3Aux{
     .auxiliary_head = true,
 };
 
+constexpr ModelEntry kMobileNetV2{
+    .name = "mobilenet_v2",
+    .title = "MobileNetV2",
+    .citation =
+        "Sandler, Howard, Zhu, Zhmoginov and Chen, MobileNetV2: Inverted Residuals and Linear Bottlenecks, CVPR 2018",
+    .parameters = 3'504'872,
+    .architecture = Architecture::mobilenet,
+};
+
 constexpr ModelEntry kLeNet{
     .name = "lenet5",
     .title = "LeNet-5",
@@ -153,9 +162,9 @@ constexpr ModelEntry kLeNet{
     .architecture = Architecture::lenet,
 };
 
-constexpr std::array<const ModelEntry*, 16> kModels{
-    &kResNet18, &kResNet34, &kResNet50, &kResNet101, &kResNet152, &kVgg11,       &kVgg13,          &kVgg16,
-    &kVgg19,    &kVgg11Bn,  &kVgg13Bn,  &kVgg16Bn,   &kVgg19Bn,   &kInceptionV3, &kInceptionV3Aux, &kLeNet};
+constexpr std::array<const ModelEntry*, 17> kModels{
+    &kResNet18, &kResNet34, &kResNet50, &kResNet101, &kResNet152,   &kVgg11,          &kVgg13,       &kVgg16, &kVgg19,
+    &kVgg11Bn,  &kVgg13Bn,  &kVgg16Bn,  &kVgg19Bn,   &kInceptionV3, &kInceptionV3Aux, &kMobileNetV2, &kLeNet};
 
 }  // namespace
 

@@ -11,7 +11,7 @@
 namespace hbench {
 
 /// Who builds a model.
-enum class Architecture : std::uint8_t { resnet, vgg, inception, lenet };
+enum class Architecture : std::uint8_t { resnet, vgg, inception, mobilenet, lenet };
 
 /// One entry of the family. What it declares is tested against what is built of it.
 struct ModelEntry {

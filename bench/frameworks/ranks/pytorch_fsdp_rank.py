@@ -15,10 +15,10 @@ def version(setting):
 def units(model):
     """What is gathered together: each block of a network, and each layer of a classifier, as the manual says."""
     import torch
-    from torchvision.models import inception, resnet
+    from torchvision.models import inception, mobilenetv2, resnet
 
     blocks = (resnet.BasicBlock, resnet.Bottleneck, inception.InceptionA, inception.InceptionB, inception.InceptionC,
-              inception.InceptionD, inception.InceptionE, torch.nn.Linear)
+              inception.InceptionD, inception.InceptionE, mobilenetv2.InvertedResidual, torch.nn.Linear)
     return [module for module in model.modules() if isinstance(module, blocks)]
 
 

@@ -5,6 +5,8 @@ import tensorflow as tf
 CLASSES = 1000
 RESNETS = {"resnet18": (2, 2, 2, 2), "resnet34": (3, 4, 6, 3), "resnet50": (3, 4, 6, 3), "resnet101": (3, 4, 23, 3),
            "resnet152": (3, 8, 36, 3)}
+# Of MobileNetV2: how much blocks widen, the channels that they leave, their number, and the stride of the first.
+MOBILENET = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
 VGGS = {"vgg11": (1, 1, 2, 2, 2), "vgg13": (2, 2, 2, 2, 2), "vgg16": (2, 2, 3, 3, 3), "vgg19": (2, 2, 4, 4, 4)}
 
 
@@ -32,6 +34,18 @@ class Convolution(tf.Module):
         else:
             images = tf.nn.conv2d(padded(images, self.padding), self.kernel, self.stride, "VALID")
         return images if self.bias is None else tf.nn.bias_add(images, self.bias)
+
+
+class Depthwise(tf.Module):
+    """Convolves each channel alone."""
+
+    def __init__(self, channels, size, stride):
+        super().__init__()
+        self.kernel = variable((size, size, channels, 1), (2 / (size * size * channels)) ** 0.5, "kernel")
+        self.stride, self.padding = stride, size // 2
+
+    def __call__(self, images):
+        return tf.nn.depthwise_conv2d(padded(images, self.padding), self.kernel, [1, self.stride, self.stride, 1], "VALID")
 
 
 class BatchNorm(tf.Module):
@@ -150,6 +164,50 @@ class Vgg(tf.Module):
         return self.classifier[2](values)
 
 
+class InvertedResidual(tf.Module):
+    """Widens the image, convolves each channel alone, and projects it to few channels."""
+
+    def __init__(self, channels, filters, stride, factor):
+        super().__init__()
+        wide = channels * factor
+        self.layers = [(Convolution(channels, wide, 1), BatchNorm(wide))] if factor > 1 else []
+        self.layers.append((Depthwise(wide, 3, stride), BatchNorm(wide)))
+        self.layers.append((Convolution(wide, filters, 1), BatchNorm(filters)))
+        self.residual = stride == 1 and channels == filters
+
+    def __call__(self, images):
+        kept = images
+        for convolution, norm in self.layers[:-1]:
+            images = tf.nn.relu6(norm(convolution(images)))
+        convolution, norm = self.layers[-1]
+        images = norm(convolution(images))
+        return kept + images if self.residual else images
+
+
+class MobileNet(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem, self.norm = Convolution(3, 32, 3, 2), BatchNorm(32)
+        self.blocks = []
+        channels = 32
+        for factor, filters, count, stride in MOBILENET:
+            for number in range(count):
+                self.blocks.append(InvertedResidual(channels, filters, 1 if number else stride, factor))
+                channels = filters
+        self.last = Convolution(channels, 1280, 1), BatchNorm(1280)
+        self.head = Linear(1280, CLASSES)
+
+    def __call__(self, images):
+        images = tf.nn.relu6(self.norm(self.stem(images)))
+        for block in self.blocks:
+            images = block(images)
+        convolution, norm = self.last
+        values = tf.reduce_mean(tf.nn.relu6(norm(convolution(images))), [1, 2])
+        return self.head(tf.nn.dropout(values, 0.2))
+
+
 def make_model(name):
     """The network that hbench knows by this name."""
+    if name == "mobilenet_v2":
+        return MobileNet()
     return ResNet(name) if name in RESNETS else Vgg(name)
