@@ -17,6 +17,7 @@
 #include "analysis/track/sides.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
+#include "workloads/methods/method.hpp"
 #include "workloads/step/published_shapes.hpp"
 
 namespace hbench {
@@ -157,6 +158,7 @@ std::vector<TracedCase> find_traced_cases(const Store& store, const Data& data, 
       std::erase_if(traced.steps, [](const TracedStep& step) { return step_ledgers(step.spans).empty(); });
       if (traced.steps.empty()) traced.ledger = typical_ledger(result);
       traced.alone = alone_of(result, known);
+      if (const auto method = known_method(result.asked.strategy.method)) traced.period = method->plan(true).cycle();
       traced.host_of_rank = hosts_of_ranks(result.samples, hosts_of_run(store, traced.run));
     } else {
       if (!rates) rates.emplace(data.profiles.gpus());

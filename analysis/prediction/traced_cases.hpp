@@ -24,6 +24,7 @@ struct TracedCase {
   Case asked;
   std::string name;  ///< `resnet18, 2 ranks, ring, batch 16, measured`
   std::int64_t run = 0;
+  int period = 1;                        ///< iterations of which each step is the mean: of a method with a period
   std::vector<TracedStep> steps;         ///< none where only the ledger of a case is stored
   std::map<std::string, double> ledger;  ///< the parts of a typical step (`typical_ledger`), where there are no steps
   /// What the passes take in the step of one process alone, of the same run; 0: not known.

@@ -5,7 +5,6 @@
 #include "analysis/records/rank_hosts.hpp"
 #include "analysis/trace/summary.hpp"
 #include "collectives/base/units_text.hpp"
-#include "workloads/methods/method.hpp"
 
 namespace hbench {
 namespace {
@@ -49,11 +48,12 @@ std::string late_rank(const TracedCase& traced, const TraceSummary& summary) {
   if (summary.straggler) return with_hosts(summary.straggler->in_words(), traced.host_of_rank) + ".";
   if (is_simulated(traced) || summary.ranks.size() < 2) return "";
   if (summary.steps < kFewestStragglerSteps) {
-    const std::optional<MethodChoice> method = known_method(traced.asked.strategy.method);
-    const auto whole = static_cast<std::size_t>(method ? method->plan(true).cycle() : 1);
+    const std::size_t steps = kFewestStragglerSteps * static_cast<std::size_t>(traced.period);
     return fmt::format("{} traced {} too few to tell a late rank from chance: sweep with --trace {}{}.", summary.steps,
-                       summary.steps == 1 ? "step is" : "steps are", kFewestStragglerSteps * whole,
-                       whole == 1 ? "" : fmt::format(", {} periods of {}", kFewestStragglerSteps, method->text()));
+                       summary.steps == 1 ? "step is" : "steps are", steps,
+                       traced.period == 1
+                           ? ""
+                           : fmt::format(", {} periods of {}", kFewestStragglerSteps, traced.asked.strategy.method));
   }
   return "No rank is late more often than chance has it.";
 }

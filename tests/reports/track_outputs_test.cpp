@@ -228,11 +228,12 @@ TEST(TraceDocument, NamesEachCaseAboveWhatIsKnownOfIt) {
 }
 
 /// Steps of two ranks, of which one takes twice as long as the other, which waits.
-TracedCase late_case(int steps, const char* method) {
+TracedCase late_case(int steps, const char* method = "", int period = 1) {
   TracedCase traced;
   traced.asked.evidence = Evidence::measured;
   traced.asked.gpus = 2;
   traced.asked.strategy.method = method;
+  traced.period = period;
   for (int i = 0; i < steps; ++i) {
     TracedStep& step = traced.steps.emplace_back();
     step.iteration = i;
@@ -247,10 +248,10 @@ TracedCase late_case(int steps, const char* method) {
 
 TEST(TraceDocument, SaysHowManyStepsTellALateRankFromChance) {
   const auto text_of = [](const TracedCase& traced) { return kTextFormat.render(trace_document({traced})); };
-  EXPECT_THAT(text_of(late_case(3, "")), HasSubstr("rank 1 is late in 3 of 3 steps"));
-  EXPECT_THAT(text_of(late_case(2, "")),
+  EXPECT_THAT(text_of(late_case(3)), HasSubstr("rank 1 is late in 3 of 3 steps"));
+  EXPECT_THAT(text_of(late_case(2)),
               HasSubstr("2 traced steps are too few to tell a late rank from chance: sweep with --trace 3."));
-  EXPECT_THAT(text_of(late_case(1, "local-sgd:4")),
+  EXPECT_THAT(text_of(late_case(1, "local-sgd:4", 4)),
               HasSubstr("1 traced step is too few to tell a late rank from chance: sweep with --trace 12, 3 periods of "
                         "local-sgd:4."));
 }
