@@ -66,7 +66,7 @@ TEST(AsyncServers, ApplyWhatEachWorkerPushesOnceOnDevicesThatDoTheirWorkLater) {
       expect_every_push_once(counting_request(method, world, "sliced"), lazy_devices());
 }
 
-/// What so many pushes of a tensor whose gradient is `gradient` everywhere add up to, coded one by one.
+/// What `pushes` of a tensor whose gradient is `gradient` everywhere add up to, coded one by one.
 std::vector<float> sum_of_pushes(const CompressorChoice& compressor, std::int64_t elements, float gradient,
                                  int pushes) {
   const auto count = static_cast<std::size_t>(elements);

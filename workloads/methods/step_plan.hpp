@@ -96,9 +96,9 @@ struct Task {
   /// Of an exchange with servers: they answer once they have the gradients of all ranks of `bound` iterations before;
   /// without one, at once.
   std::optional<int> bound = {};
-  /// The task is a part of one iteration in `every`: of each group, the one so many before the last.
+  /// The task is a part of one iteration in `every`: of each group, the one that is `before_last` before the last.
   int every = 1, before_last = 0;
-  /// Of a collective among all: the iteration that ends with it is so many after the one in which it begins.
+  /// Of a collective among all: it begins in one iteration, and ends in the one that is `lag` later.
   int lag = 0;
   /// Of a job's iterations, from 0, it is a part of those from `from` on and before `until`.
   int from = 0, until = kNever;

@@ -65,8 +65,7 @@ AlgorithmChoice algorithm_of(const TrainingStrategy& strategy, const Task& task,
 /// strategy communicates.
 std::string refuse_strategy(const TrainingStrategy& strategy, const World& world);
 
-/// Why a model of so many tensors has not the fragments that a method exchanges by turns: one sentence; empty where it
-/// has.
+/// Why a model of `tensors` has not the fragments that a method exchanges by turns: one sentence; empty where it has.
 std::string refuse_fragments(const MethodChoice& method, std::size_t tensors);
 
 /// Why the groups in which a method shares out the model do not suit nodes of `gpus_per_node`: one sentence; empty when

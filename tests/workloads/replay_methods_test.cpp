@@ -1,0 +1,291 @@
+// Replayed steps of each method: what ranks exchange is checked, and as many bytes as a simulation has.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "tests/workloads/replay_cases.hpp"
+#include "workloads/simulation/step_simulator.hpp"
+#include "workloads/step/model_units.hpp"
+
+namespace hbench {
+namespace {
+
+TEST(ReplayedMethods, OfEveryMethodExchangesWhatItsPlanSays) {
+  struct Variant {
+    const char* algorithm;
+    int workers;
+  };
+  for (const char* method :
+       {"zero:1", "zero:2", "local-sgd:1", "local-sgd:3", "diloco:1", "diloco:3", "post-local-sgd:1:1"})
+    for (const Variant& variant : {Variant{"ring", 2}, Variant{"ring", 3}, Variant{"ring-segmented", 3},
+                                   Variant{"direct", 3}, Variant{"halving-doubling", 4}})
+      for (const char* fusion : {"none", "horovod:64MiB:1ms", "ddp", "byteps:4KB:10KB"}) {
+        SCOPED_TRACE(fmt::format("{} {} {} {}", method, variant.algorithm, variant.workers, fusion));
+        TrainingRequest request = make_request({.workers = variant.workers}, variant.algorithm, "", fusion);
+        request.strategy.method = parse_method(method);
+        request.steps = 2;
+        const Replayed all = replay_on_threads(request, small_replay(0.1));
+        EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+        const auto cycles = std::string_view(method).ends_with(":3") ? 2U : 3U;
+        EXPECT_EQ(all.steps.size(), cycles * static_cast<std::size_t>(variant.workers));
+        EXPECT_EQ(all.digests.size(), 1U);
+      }
+}
+
+TEST(ReplayedMethods, OfFragmentsAveragesThemBesideTheNextIterations) {
+  for (const char* method : {"diloco:6:3", "diloco:6:2:1", "diloco:6:1:4:0.5", "diloco:5:2:1"})
+    for (const char* algorithm : {"ring", "direct"}) {
+      SCOPED_TRACE(fmt::format("{} {}", method, algorithm));
+      TrainingRequest request = make_request({.workers = 3}, algorithm, "", "none");
+      request.strategy.method = parse_method(method);
+      request.steps = 12;
+      const Replayed all = replay_on_threads(request, small_replay(0.1));
+      EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+      EXPECT_EQ(all.digests.size(), 1U);
+    }
+}
+
+TEST(ReplayedMethods, OfCodedDeltasEndsAlikeOnAllWorkers) {
+  for (const char* method : {"diloco:2", "diloco:4:2:1"})
+    for (const char* compressor : {"fp16", "int8", "ef:onebit", "powersgd:2"}) {
+      SCOPED_TRACE(fmt::format("{} {}", method, compressor));
+      TrainingRequest request = make_request({.workers = 3}, "ring", "", "none");
+      request.strategy.method = parse_method(method);
+      request.strategy.compressor = parse_compressor(compressor);
+      const Replayed all = replay_on_threads(request, small_replay(0.1));
+      EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+      EXPECT_EQ(all.digests.size(), 1U);
+    }
+}
+
+TEST(ReplayedMethods, OfADecentralizedMethodTakesTheMeansOfNeighbours) {
+  for (const auto& [method, workers] : {std::pair{"decentralized", 2},
+                                        {"decentralized", 3},
+                                        {"decentralized", 5},
+                                        {"exponential", 5},
+                                        {"exponential", 8}})
+    for (const char* fusion : {"none", "ddp", "mg-wfbp", "byteps:4KB:10KB", "horovod:1KiB:1ms"}) {
+      SCOPED_TRACE(fmt::format("{} {} {}", method, workers, fusion));
+      TrainingRequest request = make_request({.workers = workers}, "ring", "", fusion);
+      request.strategy.method = parse_method(method);
+      request.steps = 5;
+      request.traced_steps = 1;
+      const Replayed all = replay_on_threads(request, small_replay(0.1));
+      EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+      EXPECT_EQ(all.steps.size(), 7U * static_cast<std::size_t>(workers));
+      EXPECT_EQ(all.digests.size(), 1U) << "they end with the mean of all";
+    }
+}
+
+TEST(ReplayedMethods, OfADecentralizedMethodStopsOnAllWorkersWhenTheBudgetIsSpent) {
+  TrainingRequest request = make_request({.workers = 5}, "ring", "", "none");
+  request.strategy.method = parse_method("decentralized");
+  request.steps = 1000;
+  request.budget = Seconds(0.1);
+  const Replayed all = replay_on_threads(request, small_replay(0.1));
+  EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+  EXPECT_EQ(all.steps.size() % 5, 0U);
+  EXPECT_LT(all.steps.size(), 5U * 100U);
+}
+
+// BytePS's slices have a million elements, and a server more than one of a tensor.
+TEST(ReplayedMethods, OfServersWithSeveralSlicesOfATensorEndsAlikeOnAllWorkers) {
+  ReplayRequest replayed = small_replay(0.1);
+  replayed.timeline.gradients.push_back({"large", 5'000'000, Seconds(0.02)});
+  for (const World& world : {World{.workers = 2, .servers = 1}, World{.workers = 2, .servers = 2, .colocated = true}}) {
+    TrainingRequest request = make_request(world, "ps", "sliced", "none");
+    request.strategy.method = parse_method("ssp:1");
+    const Replayed all = replay_on_threads(request, replayed);
+    EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+    EXPECT_EQ(all.digests.size(), 1U);
+  }
+}
+
+TEST(ReplayedMethods, OfAGossipEndsAlikeOnAllWorkers) {
+  for (const int workers : {2, 4}) {
+    TrainingRequest request = make_request({.workers = workers}, "ring", "", "none");
+    request.strategy.method = parse_method("gossip");
+    request.traced_steps = 1;
+    const Replayed all = replay_on_threads(request, small_replay(0.1));
+    EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+    EXPECT_EQ(all.steps.size(), 5U * static_cast<std::size_t>(workers));
+    EXPECT_EQ(all.digests.size(), 1U);
+  }
+}
+
+TEST(ReplayedMethods, OfServersThatApplyGradientsEndsAlikeOnAllWorkers) {
+  for (const char* method : {"async-ps", "ssp:1"})
+    for (const World& world : {World{.workers = 3, .servers = 2}, World{.workers = 3, .servers = 3, .colocated = true}})
+      for (const char* compressor : {"none", "bf16", "ef:topk"}) {
+        TrainingRequest request = make_request(world, "ps", "sliced", "none");
+        request.strategy.method = parse_method(method);
+        request.strategy.compressor = parse_compressor(compressor);
+        request.traced_steps = 1;
+        const Replayed all = replay_on_threads(request, small_replay(0.1));
+        EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+        EXPECT_EQ(all.steps.size(), 5U * 3U);
+        EXPECT_EQ(all.digests.size(), 1U);
+      }
+}
+
+/// 35 ms, of three blocks and what is before them.
+ReplayRequest blocks_replay(double dilation) {
+  ReplayRequest replayed;
+  replayed.timeline = {.batch = 2, .forward = Seconds(0.01), .backward = Seconds(0.02), .update = Seconds(0.005)};
+  replayed.timeline.gradients = {{"layers.2.weight", 70'000, Seconds(0.004)}, {"layers.2.bias", 11, Seconds(0.005)},
+                                 {"layers.1.weight", 70'000, Seconds(0.009)}, {"layers.1.bias", 11, Seconds(0.010)},
+                                 {"layers.0.weight", 70'000, Seconds(0.014)}, {"layers.0.bias", 11, Seconds(0.015)},
+                                 {"embedding", 140'000, Seconds(0.020)}};
+  replayed.dilation = dilation;
+  replayed.units = model_units(replayed.timeline);
+  return replayed;
+}
+
+TEST(ReplayedMethods, OfShardedParametersGathersAndScattersBlockByBlock) {
+  for (const char* method : {"fsdp", "fsdp-keep", "hsdp:2", "hpz:2", "zero++:2", "zero++:3"})
+    for (const auto& [algorithm, workers] : {std::pair{"ring", 2},
+                                             {"ring", 3},
+                                             {"ring", 6},
+                                             {"direct", 4},
+                                             {"halving-doubling", 4},
+                                             {"ring-segmented", 4}}) {
+      if (workers % least_ranks(parse_method(method).plan(true)) != 0) continue;
+      SCOPED_TRACE(fmt::format("{} {} {}", method, algorithm, workers));
+      TrainingRequest request = make_request({.workers = workers}, algorithm, "", "none");
+      request.strategy.method = parse_method(method);
+      request.traced_steps = 1;
+      const Replayed all = replay_on_threads(request, blocks_replay(0.2));
+      EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+      EXPECT_EQ(all.steps.size(), 5U * static_cast<std::size_t>(workers));
+      EXPECT_EQ(all.digests.size(), 1U);
+    }
+}
+
+// Its passes and this rank's share of the update are the least; of all steps one is hardly disturbed by others.
+TEST(ReplayedMethods, OfShardedParametersTakesTheTimelineTimesTheDilation) {
+  TrainingRequest request = make_request({.workers = 2}, "ring", "", "none");
+  request.strategy.method = parse_method("fsdp");
+  double least = 1;
+  for (const StepReport& step : replay_on_threads(request, blocks_replay(2)).steps) {
+    EXPECT_GE(step.step.value, 2 * (0.03 + 0.005 / 2));
+    least = std::min(least, step.step.value - step.exposed.value);
+  }
+  EXPECT_LT(least, 2 * (0.03 + 0.005));
+}
+
+TEST(ReplayedMethods, OfWhatAMethodStartsWithIsWarmUp) {
+  TrainingRequest request = make_request({.workers = 2}, "ring", "", "ddp");
+  request.strategy.method = parse_method("post-local-sgd:2:5");
+  request.budget = Seconds(1e-6);  // is spent at once, and ends no start
+  const Replayed all = replay_on_threads(request, small_replay(0.1));
+  EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+  int warm_up = 0, timed = 0;
+  for (const StepReport& step : all.steps) ++(step.warmup ? warm_up : timed);
+  EXPECT_EQ(warm_up, 2 * 3) << "six iterations are three cycles";
+  EXPECT_EQ(timed, 2);
+}
+
+TEST(ReplayedMethods, OfMomentaEndsAlikeOnAllWorkers) {
+  for (const char* method : {"1-bit-adam:2", "qadam:2"})
+    for (const char* fusion : {"none", "ddp"}) {
+      TrainingRequest request = make_request({.workers = 3}, "ring", "", fusion);
+      request.strategy.method = parse_method(method);
+      request.strategy.compressor = parse_compressor(request.strategy.method.method->compressor);
+      request.traced_steps = 1;
+      const Replayed all = replay_on_threads(request, small_replay(0.1));
+      EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty())) << method << ' ' << fusion;
+      EXPECT_EQ(all.digests.size(), 1U);
+      EXPECT_EQ(all.steps.size(), 3U * 6U) << "two that START waits for, three timed, one traced";
+    }
+}
+
+/// Four workers on two nodes, with a ring or with servers; tensors that four ranks divide without a rest.
+void expect_to_send_as_simulated(const char* method, const World& world, const char* fusion,
+                                 const char* compressor = "none") {
+  SCOPED_TRACE(fmt::format("{} {} servers, {}, {}", method, world.servers, fusion, compressor));
+  ReplayRequest replayed = blocks_replay(0.1);
+  for (GradientEvent& gradient : replayed.timeline.gradients)
+    gradient.elements = (gradient.elements + 8191) / 8192 * 8192;
+  TrainingRequest request = make_request(world, world.servers > 0 ? "ps" : "ring", "", fusion);
+  if (world.servers > 0) request.strategy.placement = &find_entry(placements(), "greedy", "placement");
+  request.strategy.servers = world.servers;
+  request.strategy.server_mode = world.colocated ? ServerMode::colocated : ServerMode::dedicated;
+  request.strategy.method = parse_method(method);
+  request.strategy.compressor = parse_compressor(compressor);
+  if (!request.strategy.method.method->compressor.empty())
+    request.strategy.compressor = parse_compressor(request.strategy.method.method->compressor);
+  request.node_of_rank = RankLayout(world, 2).node;
+  const Replayed all = replay_on_threads(request, replayed);
+  ASSERT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+  Profile profile;
+  profile.gpus_per_node = 2;
+  const Moved simulated = StepSimulator(profile, world).run(replayed.timeline, request.strategy).sent.value();
+  // Each encoded part of an all-reduce has a scale of its own, and whom these methods send to is drawn at random, or
+  // changes by turns.
+  const double tolerance = request.strategy.compressor.verbatim() || world.servers > 0 ? 1e-9 : 2e-3;
+  const auto sum = [](const Moved& moved) { return moved.within + moved.between; };
+  EXPECT_NEAR(sum(all.sent), sum(simulated), tolerance * sum(simulated));
+  if (const std::string_view name = method; name == "gossip" || name == "exponential") return;
+  EXPECT_NEAR(all.sent.within, simulated.within, tolerance * simulated.within);
+}
+
+TEST(ReplayedMethods, SendsAsManyBytesAsASimulationOfItsMethod) {
+  for (const char* fusion : {"none", "ddp"}) {
+    for (const char* method : {"synchronous", "zero:1", "zero:2", "local-sgd:2", "diloco:2", "diloco:4:2:1",
+                               "post-local-sgd:2:2", "decentralized", "exponential", "gossip", "1-bit-adam:2",
+                               "qadam:2", "fsdp", "fsdp-keep", "hsdp:2", "hpz:2", "zero++:2"})
+      expect_to_send_as_simulated(method, {.workers = 4}, fusion);
+    expect_to_send_as_simulated("diloco:4:2:1", {.workers = 4}, fusion, "int8");
+    for (const World& world : {World{.workers = 4, .servers = 2}, World{.workers = 4, .servers = 4, .colocated = true}})
+      for (const char* method : {"synchronous", "local-sgd:2", "async-ps", "ssp:1"})
+        expect_to_send_as_simulated(method, world, fusion);
+  }
+}
+
+TEST(ReplayedMethods, SendsCodedPushesAndParametersAsTheyAreToServersThatDoNotWait) {
+  for (const World& world : {World{.workers = 4, .servers = 2}, World{.workers = 4, .servers = 4, .colocated = true}})
+    for (const char* method : {"async-ps", "ssp:1"})
+      for (const char* compressor : {"fp16", "int8", "ef:topk:0.01", "ef:onebit", "qsgd"})
+        expect_to_send_as_simulated(method, world, "none", compressor);
+}
+
+TEST(ReplayedMethods, OfALateCompressorEndsAlikeOnAllWorkers) {
+  TrainingRequest request = make_request({.workers = 3}, "ring", "", "none");
+  request.strategy.method = parse_method("late-compression:2");
+  request.strategy.compressor = parse_compressor("powersgd:2");
+  const Replayed all = replay_on_threads(request, small_replay(0.1));
+  EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+  EXPECT_EQ(all.digests.size(), 1U);
+}
+
+TEST(ReplayedMethods, OfLocalStepsAveragesOverServersToo) {
+  TrainingRequest request = make_request({.workers = 3, .servers = 2}, "ps", "sliced", "none");
+  for (const char* method : {"local-sgd:2", "diloco:2", "diloco:4:2:1", "post-local-sgd:2:3"}) {
+    request.strategy.method = parse_method(method);
+    const Replayed all = replay_on_threads(request, small_replay(0.1));
+    EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+    EXPECT_EQ(all.digests.size(), 1U);
+  }
+}
+
+TEST(ReplayedMethods, TakesAShareOfTheUpdateWhereEachRankAppliesItsOwn) {
+  ReplayRequest replayed = small_replay(2);
+  replayed.timeline.update = Seconds(0.08);
+  TrainingRequest request = make_request({.workers = 4}, "ring", "", "ddp");
+  request.strategy.method = parse_method("zero:1");
+  for (const StepReport& step : replay_on_threads(request, replayed).steps) {
+    EXPECT_GE(step.step.value, 2 * (0.03 + 0.02));
+    EXPECT_LT(step.step.value, 2 * (0.03 + 0.08));
+  }
+}
+
+TEST(ReplayedMethods, OfCompressedGradientsEndsAlikeOnAllWorkers) {
+  TrainingRequest request = make_request({.workers = 3}, "ring", "", "ddp");
+  request.strategy.compressor = parse_compressor("int8");
+  const Replayed all = replay_on_threads(request, small_replay());
+  EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+  EXPECT_EQ(all.digests.size(), 1U);
+}
+
+}  // namespace
+}  // namespace hbench
