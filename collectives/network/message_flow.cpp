@@ -8,7 +8,7 @@ void MessageFlow::advance() {
   const Event event = events_.top();
   events_.pop();
   now_ = event.at;
-  if (event.cue.kind == kTurn)
+  if (event.cue.kind == kTakesTurn)
     take_turn(event.cue.subject);
   else
     owner_->cued(event.cue);
@@ -28,7 +28,7 @@ int MessageFlow::connection(Rank src, Rank dst) {
 void MessageFlow::send(int sender, const Transfer& transfer, const Network::Message& whole, std::int64_t bytes,
                        double start) {
   Queued queued{.sender = sender, .transfer = transfer, .start = start};
-  queued.pieces = static_cast<int>(std::max<std::int64_t>(1, (bytes + kPieceBytes - 1) / kPieceBytes));
+  queued.pieces = static_cast<int>(std::max<std::int64_t>(1, (bytes + turn_ - 1) / turn_));
   queued.bytes = (bytes + queued.pieces - 1) / queued.pieces;
   queued.each = {.link = whole.link / queued.pieces,
                  .streams = whole.streams / queued.pieces,
@@ -63,12 +63,12 @@ void MessageFlow::enqueue(int on, const Queued& queued) {
     return;
   }
   path.first = path.last = place;
-  cue(std::max(path.free_at, queued.start), {.kind = kTurn, .subject = on});
+  cue(std::max(path.free_at, queued.start), {.kind = kTakesTurn, .subject = on});
 }
 
 void MessageFlow::take_turn(int on) {
   Connection& path = connections_[static_cast<std::size_t>(on)];
-  std::int64_t room = kPieceBytes;
+  std::int64_t room = turn_;
   while (path.first >= 0) {
     Queued& queued = queued_[static_cast<std::size_t>(path.first)];
     if (queued.start > now_ || queued.bytes > room) break;
@@ -80,7 +80,8 @@ void MessageFlow::take_turn(int on) {
     owner_->arrived(queued.sender, queued.transfer, *arrival);
   }
   if (path.first >= 0)
-    cue(std::max(path.free_at, queued_[static_cast<std::size_t>(path.first)].start), {.kind = kTurn, .subject = on});
+    cue(std::max(path.free_at, queued_[static_cast<std::size_t>(path.first)].start),
+        {.kind = kTakesTurn, .subject = on});
 }
 
 std::optional<double> MessageFlow::send_piece(Connection& path, Queued& queued) {

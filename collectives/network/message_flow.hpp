@@ -2,10 +2,11 @@
 
 /// Messages between ranks in virtual time.
 ///
-/// They travel on connections, one from each rank to each other. A connection carries its messages in order. It has a
-/// MiB in flight at most, be that a piece of a long message or several short ones, and then the links of its way have
-/// passed them before it sends more. A link serves connections first come, first served. So the connections of a link
-/// have even parts of it, as those of TCP have, and one whose receiver is busy leaves its sender's link to the others.
+/// They travel on connections, one from each rank to each other. A connection carries its messages in order. It has one
+/// turn's bytes in flight at most, be that a piece of a long message or several short ones, and then the links of its
+/// way have passed them before it sends more. A link serves connections first come, first served. So the connections of
+/// a link have even parts of it, as those of TCP have, and one whose receiver is busy leaves its sender's link to the
+/// others.
 ///
 /// Were each message to have a link for itself, whole tensors would be too fast: what is pushed would not have to
 /// share the link with what is sent back at the same time.
@@ -22,9 +23,10 @@ namespace hbench {
 /// Not thread-safe.
 class MessageFlow {
  public:
-  /// What a connection puts on a link before another one has its turn, in bytes. A quarter of it takes twice as long to
-  /// simulate, and changes steps of ResNet-50 and VGG-16 on 4 to 16 GPUs by 1.3 % at most, but for one (4 %).
-  static constexpr std::int64_t kPieceBytes = std::int64_t{1} << 20;
+  /// What a connection puts on a link before another one has its turn, in bytes, where all wait for the last message of
+  /// a step. A quarter of it takes twice as long to simulate, and changes steps of ResNet-50 and VGG-16 on 4 to 16 GPUs
+  /// by 1.3 % at most, but for one (4 %).
+  static constexpr std::int64_t kTurn = std::int64_t{1} << 20;
 
   /// An event of the owner's own; all three mean what the owner says.
   struct Cue {
@@ -45,9 +47,12 @@ class MessageFlow {
     ~Owner() = default;
   };
 
-  /// Both outlive it.
-  MessageFlow(Network& network, Owner& owner)
-      : network_(&network), owner_(&owner), connection_of_(static_cast<std::size_t>(network.world().ranks())) {}
+  /// Both outlive it. `turn` bytes are what a connection carries before another has its turn.
+  MessageFlow(Network& network, Owner& owner, std::int64_t turn = kTurn)
+      : network_(&network),
+        owner_(&owner),
+        turn_(turn),
+        connection_of_(static_cast<std::size_t>(network.world().ranks())) {}
 
   /// Adds an event of the owner's.
   void cue(double at, const Cue& cue) { events_.push({at, made_++, cue}); }
@@ -82,7 +87,7 @@ class MessageFlow {
     double free_at = 0;         ///< when links have passed its last piece
   };
   /// The kind of cue that is no owner's: the turn of the connection `subject`.
-  static constexpr int kTurn = -1;
+  static constexpr int kTakesTurn = -1;
   struct Event {
     double at;
     std::int64_t order;  ///< events of one time come in the order in which they were made
@@ -99,6 +104,7 @@ class MessageFlow {
 
   Network* network_;
   Owner* owner_;
+  std::int64_t turn_;
   std::vector<std::vector<int>> connection_of_;  ///< by sender, of those that have sent, and receiver; -1: none yet
   std::vector<Connection> connections_;
   std::vector<Queued> queued_;

@@ -127,6 +127,30 @@ TEST(FreeRun, IsNoSlowerThanSynchronousServersWhereNoStalenessIsAllowed) {
   }
 }
 
+/// Two push 4 MiB each to one server: each has half of its link on the way there, and half on the way back. In turns of
+/// a quarter of that one is soon ahead of the other, has the whole link to itself, and a step takes half as long; in
+/// those of 16 KiB it gets ahead of it by one in each step.
+TEST(FreeRun, GivesWorkersThatPushAtTheSameTimeTheirAnswersAtTheSameTime) {
+  constexpr std::int64_t kElements = 1 << 20;
+  const StepTimeline one_tensor{
+      .batch = 1, .forward = Seconds(1e-6), .backward = Seconds(1e-6), .gradients = {{"w", kElements, Seconds(1e-6)}}};
+  const Profile profile = without_latency(round_cluster());
+  const double alone = kElements * sizeof(float) / profile.line_rate.value;
+  EXPECT_NEAR(run(profile, "async-ps", 2, 1, 1, one_tensor).step.value / (4 * alone), 1, 0.1);
+}
+
+TEST(FreeRunGrain, IsFineWhereLittleTravelsAndCoarseInLargeJobs) {
+  const TrainingStrategy strategy = strategy_of("async-ps", 2);
+  const auto grain = [&](int workers, std::int64_t elements) {
+    const StepTimeline one_tensor{.gradients = {{"w", elements, Seconds(0)}}};
+    return grain_of(strategy.world(workers, 1), one_tensor, strategy);
+  };
+  EXPECT_EQ(grain(4, 1'000'000).turn, 16'384);
+  EXPECT_EQ(grain(1024, 100'000'000).turn, MessageFlow::kTurn);
+  EXPECT_GT(grain(4, 1'000'000).iterations, grain(1024, 100'000'000).iterations);
+  EXPECT_LT(grain(4, 1'000'000).time, Seconds(1)) << "however small, a rank does no more than some iterations";
+}
+
 TEST(FreeRun, HasPartsThatAddUpToItsStep) {
   for (const char* method : {"async-ps", "ssp:2", "decentralized", "exponential", "gossip"}) {
     const int servers = parse_method(method).plan(true).tasks[2].among == Among::servers ? 2 : 0;

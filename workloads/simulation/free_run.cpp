@@ -10,13 +10,29 @@ namespace {
 
 /// The first iterations of a rank, which begins together with all others.
 constexpr int kWarmup = 2;
-constexpr std::int64_t kMessages = 1'000'000;
+
+/// What takes time to simulate: a message, with what it makes its ranks do, and a piece of one that shares links with
+/// others. Measured with servers for 16 to 1024 workers.
+constexpr Seconds kPerMessage(1e-6);
+constexpr Seconds kPerPiece(150e-9);
 
 /// Any number that is the same each time; one is as good as another.
 constexpr std::uint64_t kSeed = 20260101;
 
 /// No iteration has more buckets: a key of a message is its iteration and bucket in one number.
 constexpr int kMostBuckets = 100'000;
+
+/// What all ranks send in an iteration, as if each tensor left for itself.
+std::int64_t messages_per_iteration(const World& world, const StepTimeline& timeline,
+                                    const TrainingStrategy& strategy) {
+  std::int64_t pieces = static_cast<std::int64_t>(timeline.gradients.size());
+  if (strategy.placement != nullptr) {
+    pieces = 0;
+    for (const std::vector<Shard>& shards : strategy.placement->place(timeline.elements(), world.servers))
+      pieces += static_cast<std::int64_t>(shards.size());
+  }
+  return 2 * pieces * world.workers;
+}
 
 }  // namespace
 
@@ -30,19 +46,17 @@ Lateness drawn_lateness(double deviation, int workers) {
   };
 }
 
-std::int64_t messages_per_iteration(const World& world, const StepTimeline& timeline,
-                                    const TrainingStrategy& strategy) {
-  std::int64_t pieces = static_cast<std::int64_t>(timeline.gradients.size());
-  if (strategy.placement != nullptr) {
-    pieces = 0;
-    for (const std::vector<Shard>& shards : strategy.placement->place(timeline.elements(), world.servers))
-      pieces += static_cast<std::int64_t>(shards.size());
-  }
-  return 2 * pieces * world.workers;
-}
-
-int iterations_of(std::int64_t messages) {
-  return kWarmup + static_cast<int>(std::clamp<std::int64_t>(kMessages / messages, 3, 40));
+FreeRunGrain grain_of(const World& world, const StepTimeline& timeline, const TrainingStrategy& strategy) {
+  constexpr double kFinest = 16'384, kPieces = 100'000;
+  constexpr Seconds kTime(1);
+  const auto messages = static_cast<double>(messages_per_iteration(world, timeline, strategy));
+  const double bytes = 2.0 * world.workers * static_cast<double>(timeline.all_elements()) * sizeof(float);
+  FreeRunGrain grain;
+  grain.turn = static_cast<std::int64_t>(std::clamp(bytes / kPieces, kFinest, double{MessageFlow::kTurn}));
+  const Seconds iteration = kPerMessage * messages + kPerPiece * (bytes / static_cast<double>(grain.turn));
+  grain.iterations = kWarmup + static_cast<int>(std::clamp(kTime / iteration, 3.0, 40.0));
+  grain.time = iteration * grain.iterations;
+  return grain;
 }
 
 FreeRun::FreeRun(const RankWalk::Request& request, Network& network, Lateness lateness, StopRequested stop)
@@ -53,11 +67,11 @@ FreeRun::FreeRun(const RankWalk::Request& request, Network& network, Lateness la
       spans_(request.spans),
       messages_(network, request.strategy.compressor.encoding()),
       answers_(network, {}),
-      flow_(network, *this),
+      grain_(grain_of(world_, request.timeline, request.strategy)),
+      flow_(network, *this, grain_.turn),
       elements_(request.timeline.elements()),
       all_elements_(request.timeline.all_elements()),
       walkers_(static_cast<std::size_t>(world_.workers)),
-      iterations_(iterations_of(messages_per_iteration(world_, request.timeline, request.strategy))),
       behind_(world_.workers) {
   Carrier& carrier = *this;
   for (Rank rank = 0; rank < world_.workers; ++rank) {
@@ -111,7 +125,7 @@ void FreeRun::end_iteration(Rank rank) {
   if (mine.iteration >= kWarmup) add_share(mine.sum, times, 1);
   if (rank == 0 && spans_ != nullptr) *spans_ = spans_of_iteration_;
   mine.origin += times.step.value;
-  if (++mine.iteration == iterations_) --behind_;
+  if (++mine.iteration == grain_.iterations) --behind_;
   begin_iteration(rank);
 }
 
@@ -204,7 +218,7 @@ void FreeRun::send(int sender, const Transfer& transfer, std::int64_t elements, 
   Messages& messages = transfer.kind == TransferKind::reduce ? messages_ : answers_;
   const std::int64_t bytes = messages.encoding().wire_bytes(elements);
   const int iteration = task_.among == Among::neighbours ? sender / kMostBuckets : exchange(sender).iteration;
-  if (iteration < iterations_) (local ? sent_.within : sent_.between) += static_cast<double>(bytes);
+  if (iteration < grain_.iterations) (local ? sent_.within : sent_.between) += static_cast<double>(bytes);
   flow_.send(sender, transfer, messages.of(local, transfer.kind, elements), bytes, start);
 }
 
@@ -280,7 +294,7 @@ StepTimes FreeRun::mean() const {
   for (const Walker& each : walkers_) add_share(mean, each.sum, rate_of(each) / all / (each.iteration - kWarmup));
   // Nobody waits for the slowest: what passes take longer, or shorter, is of the mean rank's compute.
   mean.compute = mean.compute + std::exchange(mean.straggler, Seconds(0));
-  mean.sent = sent_ * (1.0 / (world_.workers * iterations_));
+  mean.sent = sent_ * (1.0 / (world_.workers * grain_.iterations));
   if (!unseen_.empty()) mean.staleness = Staleness::of(unseen_);
   return mean;
 }

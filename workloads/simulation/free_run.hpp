@@ -22,10 +22,17 @@ using Lateness = std::function<double(Rank rank)>;
 /// Each rank's passes vary from iteration to iteration: normal, with `deviation`, the same in every run.
 Lateness drawn_lateness(double deviation, int workers);
 
-/// The messages that all ranks send in an iteration, as if each tensor left for itself.
-std::int64_t messages_per_iteration(const World& world, const StepTimeline& timeline, const TrainingStrategy& strategy);
-/// Iterations that each rank does at least; fewer where many messages travel.
-int iterations_of(std::int64_t messages);
+/// How finely such a job is simulated: the less travels in it, the finer.
+struct FreeRunGrain {
+  /// Bytes that a connection carries before another has its turn. Ranks that have sent at the same time get their
+  /// answers at the same time, if a link gives each of them an even part, and so they meet again; whoever is served
+  /// before others is ahead of them from then on. At 10 Gbit/s 16 ranks and their servers train MobileNetV2 1.37 times
+  /// as fast in turns of a MiB as in turns of 16 KiB, which is what the kernel's TCP sends at once.
+  std::int64_t turn = 0;
+  int iterations = 0;  ///< that each rank does at least, with its first ones, which do not count
+  Seconds time;        ///< that simulating them takes, about
+};
+FreeRunGrain grain_of(const World& world, const StepTimeline& timeline, const TrainingStrategy& strategy);
 
 /// Not thread-safe.
 class FreeRun : private Carrier, private MessageFlow::Owner {
@@ -102,6 +109,7 @@ class FreeRun : private Carrier, private MessageFlow::Owner {
   std::vector<Span>* spans_;  ///< where those of rank 0 go; null: nowhere
   std::vector<Span> spans_of_iteration_;
   Messages messages_, answers_;  ///< what is pushed, by the strategy's compressor, and parameters as they are
+  FreeRunGrain grain_;
   MessageFlow flow_;
   std::vector<std::int64_t> elements_;  ///< by tensor
   std::int64_t all_elements_;
@@ -114,9 +122,9 @@ class FreeRun : private Carrier, private MessageFlow::Owner {
   std::vector<int> closed_;  ///< places in `exchanges_`
   std::set<std::pair<double, Rank>> due_;
   std::map<int, std::int64_t> unseen_;  ///< how often gradients met as many others that their rank had not seen
-  Moved sent_;                          ///< by all, for their first `iterations_`
+  Moved sent_;                          ///< by all, for as many iterations as they do at least
   double now_ = 0;
-  int iterations_, behind_;  ///< that each rank does; ranks that have not done them
+  int behind_;  ///< ranks that have not done their iterations
 };
 
 }  // namespace hbench

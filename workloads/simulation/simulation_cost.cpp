@@ -21,8 +21,6 @@ constexpr Seconds kPerTransferInRun(2.5e-9);
 constexpr Seconds kPerRun(300e-9);
 /// Of a piece that shares links with others. Measured with servers for 128 and 1024 workers.
 constexpr Seconds kPerPiece(150e-9);
-/// Of a message of ranks that do not meet, with what it makes them do. Measured with servers for 64 and 1024 workers.
-constexpr Seconds kPerFreeMessage(1e-6);
 
 constexpr auto kFloat = static_cast<std::int64_t>(sizeof(float));
 
@@ -152,16 +150,13 @@ Seconds schedule_time(const AlgorithmChoice& algorithm, const World& world, int 
 Seconds simulation_time(const Profile& profile, const World& world, const StepTimeline& timeline,
                         const TrainingStrategy& strategy) {
   if (strategy.algorithm.is_vendor() || !strategy.method.division.none()) return kSmallStep;
-  if (!strategy.method.in_lockstep()) {
-    const std::int64_t messages = messages_per_iteration(world, timeline, strategy);
-    return kPerFreeMessage * (3.0 * static_cast<double>(messages) * iterations_of(messages));
-  }
+  if (!strategy.method.in_lockstep()) return grain_of(world, timeline, strategy).time * 3;
   const double learning = strategy.fusion.fusion->learns ? 2 : 1;
   if (strategy.algorithm.concurrent()) {
     // Every worker's gradients go to the servers and come back, each message in whole pieces and one that is not.
     const double bytes = 2.0 * world.workers * static_cast<double>(timeline.all_elements() * kFloat);
     const double pieces = static_cast<double>(flights_of(world, timeline, strategy).transfers) +
-                          bytes / static_cast<double>(MessageFlow::kPieceBytes);
+                          bytes / static_cast<double>(MessageFlow::kTurn);
     return kSmallStep + kPerPiece * (3 * learning * pieces);
   }
   std::map<std::pair<std::string, int>, Seconds> known;
