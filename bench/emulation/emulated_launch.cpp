@@ -67,12 +67,24 @@ int iterations_of(const WorkOrder& order) {
   return std::max(whole(order.warmup_steps), plan.start()) + whole(order.steps) + whole(order.traced_steps);
 }
 
+/// Each step is stretched, and takes as long as a hundred: their number bounds a launch.
+struct StepsAtMost {
+  int warmup, timed;
+};
+
+/// Ranks that do not wait for each other begin together, which makes them meet at the same links: a step or two go by
+/// before each has its own pace, and after that no two steps of a rank are alike.
+StepsAtMost most_steps(const MethodChoice& method) {
+  return method.in_lockstep() ? StepsAtMost{1, 1} : StepsAtMost{2, 8};
+}
+
 WorkOrder order_of(const EmulatedCase& emulated, const MeasureOptions& options) {
   const double dilation = emulated.cluster.dilation;
   WorkOrder order;
   order.asked = emulated.asked;
-  order.warmup_steps = std::min(options.warmup_steps, 1);
-  order.steps = options.steps;
+  const StepsAtMost most = most_steps(method_of(emulated.asked));
+  order.warmup_steps = std::min(options.warmup_steps, most.warmup);
+  order.steps = std::min(options.steps, most.timed);
   order.traced_steps = std::min(options.traced_steps, 1);
   // A collective may take as long as the step, and both are only predicted.
   order.timeout = options.timeout + emulated.expected * (4 * dilation);

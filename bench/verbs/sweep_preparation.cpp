@@ -174,8 +174,6 @@ double SweepPreparation::cost(const Case& asked, const Plan& of) const {
 MeasureOptions SweepPreparation::emulation_launches() const {
   MeasureOptions launches = options.measure;
   launches.launches = options.emulated_launches;
-  // Each step is stretched, and takes as long as a hundred: their number bounds a launch.
-  launches.steps = std::min(launches.steps, 1);
   launches.budget = Seconds(0);
   return launches;
 }
