@@ -1,4 +1,5 @@
 #include "bench/command/program.hpp"
+#include "bench/command/inform.hpp"
 
 #include <fmt/format.h>
 
@@ -71,8 +72,8 @@ bool is_closed_output(const std::system_error& error) {
 /// Does not throw, whatever has become of standard error.
 void complain(const std::string& message, const std::string& hint = {}) {
   std::fflush(stdout);
-  std::fputs(fmt::format("hbench: {}\n", message).c_str(), stderr);
-  if (!hint.empty()) std::fputs(fmt::format("  {}\n", hint).c_str(), stderr);
+  inform("hbench: {}\n", message);
+  if (!hint.empty()) inform("  {}\n", hint);
 }
 
 }  // namespace

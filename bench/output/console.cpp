@@ -1,4 +1,5 @@
 #include "bench/output/console.hpp"
+#include "bench/command/inform.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@ Progress::~Progress() { clear(); }
 
 void Progress::clear() {
   const std::lock_guard lock(mutex_);
-  if (terminal_ && !quiet()) fmt::print(stderr, "\r\033[K");
+  if (terminal_ && !quiet()) inform("\r\033[K");
   cleared_ = true;
 }
 
@@ -53,7 +54,7 @@ std::string Progress::line() const {
 void Progress::draw() {
   cleared_ = false;
   if (!terminal_ || quiet()) return;
-  fmt::print(stderr, "\r\033[K{}", first_columns(line(), terminal_width(STDERR_FILENO) - 1));
+  inform("\r\033[K{}", first_columns(line(), terminal_width(STDERR_FILENO) - 1));
   std::fflush(stderr);
 }
 
@@ -69,7 +70,7 @@ void Progress::repeat(const std::stop_token& stop) {
     if (terminal_) draw();
     if (terminal_ || seconds() - last_line_ < std::chrono::duration<double>(kSilence).count()) continue;
     last_line_ = seconds();
-    fmt::print(stderr, "{}\n", line());
+    inform("{}\n", line());
   }
 }
 
@@ -77,7 +78,7 @@ void Progress::doing(std::string_view what) {
   const std::lock_guard lock(mutex_);
   what_ = what;
   if (verbosity_ == Verbosity::verbose) {
-    fmt::print(stderr, "{}{:8.2f} s  {}\n", terminal_ ? "\r\033[K" : "", seconds(), what);
+    inform("{}{:8.2f} s  {}\n", terminal_ ? "\r\033[K" : "", seconds(), what);
     last_line_ = seconds();
   }
   draw();
@@ -87,7 +88,7 @@ void Progress::done(double amount, std::string_view what) {
   const std::lock_guard lock(mutex_);
   done_ += amount;
   if (!terminal_ && !quiet() && !what.empty()) {
-    fmt::print(stderr, "[{:3.0f} %] {}\n", total_ > 0 ? 100 * std::min(1.0, done_ / total_) : 100, what);
+    inform("[{:3.0f} %] {}\n", total_ > 0 ? 100 * std::min(1.0, done_ / total_) : 100, what);
     last_line_ = seconds();
   }
   draw();
@@ -100,8 +101,8 @@ void Progress::more(double amount) {
 
 void Progress::note(std::string_view line) {
   const std::lock_guard lock(mutex_);
-  if (terminal_ && !quiet()) fmt::print(stderr, "\r\033[K");
-  if (!quiet()) fmt::print(stderr, "{}\n", line);
+  if (terminal_ && !quiet()) inform("\r\033[K");
+  if (!quiet()) inform("{}\n", line);
   draw();
 }
 

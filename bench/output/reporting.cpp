@@ -1,4 +1,5 @@
 #include "bench/output/reporting.hpp"
+#include "bench/command/inform.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -263,7 +264,7 @@ void write_report_folder(const Document& document, const std::filesystem::path& 
                             .despite_interrupts = true})
             .code;
       });
-  if (!warning.empty()) fmt::print(stderr, "hbench: {}\n", warning);
+  if (!warning.empty()) inform("hbench: {}\n", warning);
 }
 
 void check_report_folder(const std::filesystem::path& folder) {

@@ -1,4 +1,5 @@
 #include "bench/track/track_output.hpp"
+#include "bench/command/inform.hpp"
 
 #include <fmt/format.h>
 
@@ -49,7 +50,7 @@ void TrackOutput::deliver(const TrackReport& report) const {
   if (!junit_.empty()) write_whole(junit_, track_junit(report), "--junit");
   if (!gitlab_.empty()) write_whole(gitlab_, track_metrics(report), "--gitlab");
   if (!github_) return;
-  fmt::print(stderr, "{}", track_annotations(report));
+  inform("{}", track_annotations(report));
   add_to_job_summary(document);
 }
 

@@ -9,6 +9,7 @@
 #include "bench/collective/run.hpp"
 #include "bench/collective/started.hpp"
 #include "bench/collective/tensors.hpp"
+#include "bench/command/inform.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
@@ -51,8 +52,8 @@ class CollectiveBench {
     if (started_.rank > 0) return ExitCode::good;
     const ExitCode code = publish({options_, plan_, run_, setup_.machine.clusters}, std::move(results));
     if (!interrupted()) return code;
-    fmt::print(stderr, "hbench: interrupted{}\n",
-               store_ ? fmt::format("; every finished case is in {}", options_.database.string()) : "");
+    inform("hbench: interrupted{}\n",
+           store_ ? fmt::format("; every finished case is in {}", options_.database.string()) : "");
     return ExitCode::interrupted;
   }
 

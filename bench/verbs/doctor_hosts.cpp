@@ -1,4 +1,5 @@
 #include "bench/verbs/doctor_hosts.hpp"
+#include "bench/command/inform.hpp"
 
 #include <fmt/format.h>
 
@@ -98,7 +99,7 @@ void add_speeds(const Allocation& hosts, const std::string& program, const Prefl
 
 ExitCode examine_hosts(const HostDoctorOptions& options) {
   const Allocation hosts = allocation_of(options.hosts.named);
-  if (!hosts.note.empty()) fmt::print(stderr, "hbench: {}\n", hosts.note);
+  if (!hosts.note.empty()) inform("hbench: {}\n", hosts.note);
   if (hosts.is_local())
     throw Error(ExitCode::usage, "--hosts: this is one machine, and nobody named others",
                 "name them: -H a:4,b:4 or --hostfile FILE, or run it inside a job of several hosts");

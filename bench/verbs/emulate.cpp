@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "analysis/records/emulation.hpp"
+#include "bench/command/inform.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/emulation/emulated_launch.hpp"
 #include "bench/emulation/namespaces.hpp"
@@ -40,7 +41,7 @@ int run_to_end(const std::vector<std::string>& command) {
     for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
     execvp(words.front(), words.data());
-    fmt::print(stderr, "hbench: cannot start {}\n", command.front());
+    inform("hbench: cannot start {}\n", command.front());
     _exit(127);
   }
   for (int status = 0;;) {

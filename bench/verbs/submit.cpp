@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "bench/command/inform.hpp"
 #include "bench/launch/host.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
@@ -19,8 +20,8 @@ namespace fs = std::filesystem;
 
 void print_end_of(const fs::path& log) {
   const std::vector<std::string> lines = end_of_log(log);
-  if (!lines.empty()) fmt::print(stderr, "The end of {}:\n", log.string());
-  for (const std::string& line : lines) fmt::print(stderr, "  {}\n", clean_text(line));
+  if (!lines.empty()) inform("The end of {}:\n", log.string());
+  for (const std::string& line : lines) inform("  {}\n", clean_text(line));
 }
 
 void print_log_line(std::string_view line) {
@@ -77,7 +78,7 @@ class SubmittedSweep {
     const Exit exit = run_process(
         {.argv = engine_.submit(submission_, file), .on_line = print_log_line, .output_timeout = Seconds(0)});
     if (exit.interrupted) return ExitCode::interrupted;
-    std::fputs(exit.error_tail.c_str(), stderr);
+    inform("{}", exit.error_tail);
     return finish("", exit.code);
   }
 
@@ -99,7 +100,7 @@ class SubmittedSweep {
                    {.state = [&](const std::string& words) { progress.note(fmt::format("job {}: {}", job, words)); },
                     .wrote = print_log_line});
     if (interrupted()) {
-      fmt::print(stderr, "hbench: no longer followed; job {} goes on\n  wait for its end{}\n", job, or_cancel(job));
+      inform("hbench: no longer followed; job {} goes on\n  wait for its end{}\n", job, or_cancel(job));
       return ExitCode::interrupted;
     }
     const bool done = state.phase == JobState::Phase::done;
@@ -117,10 +118,10 @@ class SubmittedSweep {
       fmt::print("Results: {}\n", database.string());
       return static_cast<ExitCode>(code);
     }
-    fmt::print(stderr,
-               "hbench: the job left no database in {}\n  see to it that its hosts share this folder, and may "
-               "write there\n",
-               submission_.folder.string());
+    inform(
+        "hbench: the job left no database in {}\n  see to it that its hosts share this folder, and may "
+        "write there\n",
+        submission_.folder.string());
     return code == 0 ? ExitCode::environment : static_cast<ExitCode>(code);
   }
 

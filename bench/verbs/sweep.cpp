@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <set>
 
+#include "bench/command/inform.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/points_json.hpp"
 #include "bench/output/reporting.hpp"
@@ -92,10 +93,10 @@ std::string plan_in_words(const SweepPreparation& sweep) {
 }
 
 ExitCode report_interruption(const SweepOptions& options) {
-  fmt::print(stderr,
-             "hbench: interrupted; every finished case is in {} and in the report\n  the same command with --resume "
-             "does the rest\n",
-             options.database.string());
+  inform(
+      "hbench: interrupted; every finished case is in {} and in the report\n  the same command with --resume "
+      "does the rest\n",
+      options.database.string());
   return ExitCode::interrupted;
 }
 

@@ -1,4 +1,5 @@
 #include "bench/verbs/sweep_preparation.hpp"
+#include "bench/command/inform.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,7 +24,7 @@ namespace {
 
 LocalMachine machine_around(const SweepOptions& options) {
   LocalMachine machine = local_machine(options.oversubscribe, allocation_of(options.hosts.named));
-  if (const std::string& note = machine.allocation.note; !note.empty()) fmt::print(stderr, "hbench: {}\n", note);
+  if (const std::string& note = machine.allocation.note; !note.empty()) inform("hbench: {}\n", note);
   for (const FrameworkChoice& choice : options.request.frameworks)
     machine.frameworks[choice.text()] = find_framework(choice);
   if (machine.allocation.is_local()) return machine;
@@ -83,8 +84,8 @@ void record_own_models(SweepPreparation& sweep) {
                                                        .batch = request.batch,
                                                        .file = file});
       if (sweep.options.verbosity != Verbosity::quiet)
-        fmt::print(stderr, "hbench: recorded on this machine: {}\n  {}; what is simulated computes as fast\n", step,
-                   sweep.data.traces.load(file.string()).source);
+        inform("hbench: recorded on this machine: {}\n  {}; what is simulated computes as fast\n", step,
+               sweep.data.traces.load(file.string()).source);
     }
     request.workloads.push_back(file.string());
   }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "analysis/store/uuid.hpp"
+#include "bench/command/inform.hpp"
 #include "bench/command/labels.hpp"
 #include "bench/command/values.hpp"
 #include "bench/command/verbosity.hpp"
@@ -138,8 +139,8 @@ ExitCode run_pair(const Call& call) {
   const TrackReport report = PairBench(options, run, store::random_uuid()).run();
   if (!report.results.empty()) output.deliver(report);
   if (!interrupted()) return report.exit_code();
-  fmt::print(stderr, "hbench: interrupted after {} pairs{}\n", report.paired->pairs,
-             options.database.empty() ? "" : fmt::format("; they are in {}", options.database.string()));
+  inform("hbench: interrupted after {} pairs{}\n", report.paired->pairs,
+         options.database.empty() ? "" : fmt::format("; they are in {}", options.database.string()));
   return ExitCode::interrupted;
 }
 

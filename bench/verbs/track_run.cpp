@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "bench/command/arguments.hpp"
+#include "bench/command/inform.hpp"
 #include "bench/command/labels.hpp"
 #include "bench/command/verbosity.hpp"
 #include "bench/launch/process.hpp"
@@ -60,7 +61,7 @@ ExitCode measure(const Call& call, const RunFlags& flags, const Project& project
     const std::string kept = id == 0
                                  ? "nothing was measured"
                                  : fmt::format("run {} of {} has the cases that were measured", id, database.string());
-    fmt::print(stderr, "hbench: interrupted; {}\n", kept);
+    inform("hbench: interrupted; {}\n", kept);
     return code;
   }
   if (flags.json)

@@ -5,6 +5,7 @@
 
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/store/store.hpp"
+#include "bench/command/inform.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
@@ -113,8 +114,8 @@ class Tuner {
   }
 
   ExitCode interruption() const {
-    fmt::print(stderr, "hbench: interrupted; a tuning that is cut short says nothing; its launches are in {}\n",
-               options_.database.string());
+    inform("hbench: interrupted; a tuning that is cut short says nothing; its launches are in {}\n",
+           options_.database.string());
     return ExitCode::interrupted;
   }
 

@@ -71,6 +71,14 @@ TEST(Output, ThatNobodyReadsAnyMoreEndsTheProgramQuietly) {
   EXPECT_EQ(code_into_closed_pipe(workplace, "trap '' PIPE; ", "$HBENCH swep 2>&1"), "2\n");
 }
 
+TEST(Progress, ThatNobodyReadsAnyMoreStopsNoWork) {
+  const Workplace workplace;
+  const std::string sweep =
+      "$HBENCH sweep --gpus 1..8 --workload resnet50 --profile hkbu-10gbe --evidence simulated 2>&1 > answer";
+  EXPECT_EQ(code_into_closed_pipe(workplace, "trap '' PIPE; ", sweep), "0\n");
+  EXPECT_THAT(bytes_of(workplace / "answer"), HasSubstr("=> "));
+}
+
 /// A database that a sweep must refuse, and leave as it is.
 void expect_refused(const Workplace& workplace, int code, std::string_view message) {
   const std::string before = bytes_of(workplace / "r.db");
