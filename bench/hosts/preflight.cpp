@@ -4,88 +4,22 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <deque>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <thread>
 
 #include "analysis/records/rank_hosts.hpp"
-#include "bench/launch/job_spawn.hpp"
-#include "bench/launch/launcher_message.hpp"
-#include "bench/launch/rank_lines.hpp"
+#include "bench/launch/ask_hosts.hpp"
 #include "collectives/base/text.hpp"
-#include "collectives/base/wall_clock.hpp"
 
 namespace hbench {
 namespace {
 
-/// What a program on one host wrote, started there by the launcher of ranks: what hinders that hinders a job as well.
-struct HostAnswer {
-  std::string host;                ///< as the allocation names it
-  std::string failure;             ///< why there is no answer, in a line; empty where there is one
-  std::vector<std::string> lines;  ///< of its standard output
-  double at = 0;                   ///< seconds since 1970, when the last line came
-};
-
-/// How hosts are asked.
-struct HostQuestion {
-  std::vector<std::string> program;  ///< with its arguments, as hosts find it
-  std::string network;               ///< as `Job::network`
-  Seconds timeout{15};               ///< of silence
-};
-
-/// Why a host did not answer.
-std::string failure_of(const Exit& exit, Seconds timeout) {
-  const std::string words = launcher_message(without_rank_tags(exit.error_head + exit.error_tail));
-  if (exit.timed_out)
-    return fmt::format(
-        "no answer within {:.0f} s{}", timeout.value,
-        words.empty() ? ": it is down, or a firewall or --network-interface keeps it from this machine" : ": " + words);
-  if (exit.code == 0) return "";
-  return words.empty() ? fmt::format("exit code {} without a message", exit.code) : words;
-}
-
-HostAnswer ask(const std::string& name, Spawn& spawn, Seconds timeout) {
-  HostAnswer answer{.host = name};
-  RankLines lines([&](std::string_view line) { answer.lines.emplace_back(line), answer.at = wall_clock().value; });
-  spawn.output_timeout = timeout;
-  spawn.on_line = [&](std::string_view text) { lines.add(text); };
-  try {
-    answer.failure = failure_of(run_process(spawn), timeout);
-  } catch (const Error& error) {
-    answer.failure = error.what();
-  }
-  return answer;
-}
-
-/// Starts one process on each host, all at once, and waits for all. In the order of the hosts. \throws Error
-/// (environment) when the launcher is missing.
-std::vector<HostAnswer> ask_hosts(const Allocation& allocation, const HostQuestion& question, const Host& here) {
-  std::deque<JobSpawn> jobs;  // with folders of their own: launchers that share one race to make what they put there
-  for (const AllocatedHost& host : allocation.hosts)
-    jobs.emplace_back(allocation.launcher,
-                      Job{.worker = question.program, .host_of_rank = {host.name}, .network = question.network},
-                      std::map<std::string, std::string>(), here);
-  std::vector<HostAnswer> answers(allocation.hosts.size());
-  std::vector<std::jthread> threads;
-  for (std::size_t i = 0; i < answers.size(); ++i)
-    threads.emplace_back([&, i] { answers[i] = ask(allocation.hosts[i].name, jobs[i].spawn, question.timeout); });
-  threads.clear();
-  return answers;
-}
-
 constexpr Seconds kAnswer{15}, kReach{6};
-
-/// Lines that are no JSON object are a library's warnings.
-const std::string* answer_in(const HostAnswer& answer) {
-  const auto found = std::ranges::find_if(answer.lines, [](const std::string& line) { return line.starts_with('{'); });
-  return found == answer.lines.end() ? nullptr : &*found;
-}
 
 HostFacts report_of(const HostAnswer& answer) {
   HostFacts host;
-  const std::string* line = answer_in(answer);
+  const std::string* line = answer.json_line();
   if (line == nullptr)
     host.failure = answer.failure.empty() ? "hbench-worker said nothing there" : answer.failure;
   else
@@ -114,7 +48,7 @@ std::vector<Finding> unreached(const Allocation& allocation, const HostQuestion&
   for (const AllocatedHost& host : allocation.hosts) question.program.push_back(host.name);
   std::vector<Finding> findings;
   for (const HostAnswer& answer : ask_hosts(allocation, question, here)) {
-    const std::string* line = answer_in(answer);
+    const std::string* line = answer.json_line();
     if (line == nullptr) {
       findings.push_back({answer.host, answer.failure, "see to 'ssh " + answer.host + " true'"});
       continue;
