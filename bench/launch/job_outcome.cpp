@@ -12,22 +12,37 @@ namespace {
 
 constexpr int kLastSignal = 64;
 
-/// `rank 1 was ended by signal 9`, from the messages of the launcher; empty when none says so.
-std::string lost_rank(const std::string& errors, const std::map<int, ProcessIdentity>& processes) {
+/// A rank that the launcher's messages name.
+struct LostRank {
+  int rank = -1;     ///< where it is known
+  std::string text;  ///< `rank 1 was ended by signal 9`; empty where they name none
+};
+
+LostRank lost_rank(const std::string& errors, const std::map<int, ProcessIdentity>& processes) {
   static const std::regex kSignal(R"(rank (\d+) with PID \d+ on node \S+ exited\s+on signal (\d+))");
   static const std::regex kStatus(R"(Process name: \[\[\d+,\d+\],(\d+)\]\s+Exit code:\s+(\d+))");
   // MPICH's Hydra names the process, and gives a signal as an exit code.
   static const std::regex kHydra(R"(PID (\d+) RUNNING AT \S+\s+=\s+EXIT CODE: (\d+))");
   std::smatch match;
   if (std::regex_search(errors, match, kSignal))
-    return fmt::format("rank {} was ended by signal {}", match[1].str(), match[2].str());
+    return {std::stoi(match[1]), fmt::format("rank {} was ended by signal {}", match[1].str(), match[2].str())};
   if (std::regex_search(errors, match, kStatus))
-    return fmt::format("rank {} ended with exit code {}", match[1].str(), match[2].str());
-  if (!std::regex_search(errors, match, kHydra)) return "";
+    return {std::stoi(match[1]), fmt::format("rank {} ended with exit code {}", match[1].str(), match[2].str())};
+  if (!std::regex_search(errors, match, kHydra)) return {};
   const int pid = std::stoi(match[1].str());
   const auto rank = std::ranges::find_if(processes, [&](const auto& entry) { return entry.second.pid == pid; });
-  const std::string who = rank == processes.end() ? "a rank" : fmt::format("rank {}", rank->first);
-  return fmt::format("{} ended with exit code {}", who, match[2].str());
+  if (rank == processes.end()) return {-1, fmt::format("a rank ended with exit code {}", match[2].str())};
+  return {rank->first, fmt::format("rank {} ended with exit code {}", rank->first, match[2].str())};
+}
+
+/// All ranks that say why they give up. Those that wait name each other in a chain; who is named and names nobody is
+/// the late one. A rank that cannot say anything any more is the cause.
+std::string words_of(const std::vector<FailureLine>& failures, const LostRank& lost) {
+  const bool silent = lost.rank >= 0 && std::ranges::find(failures, lost.rank, &FailureLine::rank) == failures.end();
+  std::string reason = silent ? lost.text : "";
+  for (const FailureLine& failure : failures)
+    reason += fmt::format("{}rank {}: {}", reason.empty() ? "" : "; ", failure.rank, failure.message);
+  return reason;
 }
 
 /// Which ranks are behind the others, for a job that stopped reporting.
@@ -58,20 +73,16 @@ void record_process_states(RankReports& reports) {
 }
 
 JobOutcome job_outcome(const RankReports& reports, const Exit& exit, int processes, Seconds timeout) {
-  if (!reports.failures.empty()) {
-    // Ranks that wait name each other in a chain; who is named and names nobody is the late one. All are quoted.
-    std::string reason;
-    for (const FailureLine& failure : reports.failures)
-      reason += fmt::format("{}rank {}: {}", reason.empty() ? "" : "; ", failure.rank, failure.message);
-    return {static_cast<ExitCode>(reports.failures.front().exit_code), reason};
-  }
+  // Of a job that we stop, the launcher names a rank that it has stopped for us.
+  const LostRank lost = exit.timed_out ? LostRank() : lost_rank(exit.error_tail, reports.processes);
+  if (!reports.failures.empty())
+    return {static_cast<ExitCode>(reports.failures.front().exit_code), words_of(reports.failures, lost)};
   if (exit.timed_out)
     return {ExitCode::lost_rank, fmt::format("no rank reported for {:.0f} s; last known state: {}", timeout.value,
                                              behind(reports, processes))};
   if (exit.code == 0 && reports.complete) return {};
-  const std::string lost = lost_rank(exit.error_tail, reports.processes);
-  if (!lost.empty())
-    return {ExitCode::lost_rank, fmt::format("{}; last known state: {}", lost, behind(reports, processes))};
+  if (!lost.text.empty())
+    return {ExitCode::lost_rank, fmt::format("{}; last known state: {}", lost.text, behind(reports, processes))};
   // mpirun has exit codes above those of signals, 205 when it has lost a host's daemon.
   if (exit.code > 128 && exit.code <= 128 + kLastSignal)
     return {ExitCode::lost_rank, fmt::format("the process was ended by signal {}", exit.code - 128)};

@@ -1,5 +1,6 @@
 #include "bench/launch/job_outcome.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "analysis/records/rank_hosts.hpp"
@@ -36,6 +37,22 @@ TEST(JobOutcome, PrefersWhatRanksSay) {
   const JobOutcome ending = of({.code = 1, .error_tail = "mpirun: something"}, reports);
   EXPECT_EQ(ending.code, ExitCode::wrong_data);
   EXPECT_EQ(ending.reason, "rank 1: wrong data");
+}
+
+TEST(JobOutcome, NamesARankThatWasKilledBeforeThoseThatMissIt) {
+  RankReports reports;
+  reports.failures = {{.rank = 0, .exit_code = 5, .message = "connection reset by peer"}};
+  const auto exit_of = [](int rank, bool timed_out) {
+    return Exit{
+        .code = 137,
+        .timed_out = timed_out,
+        .error_tail = fmt::format("mpirun noticed that process rank {} with PID 7 on node n2 exited on signal 9 "
+                                  "(Killed).\n",
+                                  rank)};
+  };
+  EXPECT_EQ(of(exit_of(1, false), reports).reason, "rank 1 was ended by signal 9; rank 0: connection reset by peer");
+  EXPECT_EQ(of(exit_of(0, false), reports).reason, "rank 0: connection reset by peer") << "it says why itself";
+  EXPECT_EQ(of(exit_of(1, true), reports).reason, "rank 0: connection reset by peer") << "it was stopped with the job";
 }
 
 TEST(JobOutcome, NamesWhoWasBehindWhenAllFellSilent) {
