@@ -3,12 +3,17 @@
 `bench/worker/protocol.hpp` describes both. A rank is started as `<script> <order>`, and writes one JSON object a line.
 """
 
+import ctypes
 import json
 import math
 import os
+import signal
+import subprocess
 import sys
+import tempfile
 import time
 
+PR_SET_PDEATHSIG = 1
 WRONG_DATA = 4
 LOST_RANK = 5
 
@@ -107,11 +112,32 @@ def report(ranks, metric, value):
         say("samples", rank=rank, case=0, metric=metric, unit="1", warmup=False, first=0, values=[value])
 
 
-def fail(rank, code, message):
-    """Says why this rank gives up, and ends it. Threads of libraries do not hold it."""
-    say("failure", rank=rank, exit_code=code, message=" ".join(str(message).split()))
+cleaners = []  # processes that remove what this one leaves
+
+
+def use_own_folder():
+    """Gives libraries a folder for temporary files. It is removed with this process, also when that is killed."""
+    tempfile.tempdir = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="hbench-")
+    # In a session of its own no signal to the ranks reaches it. The end of its input says that this process has ended.
+    cleaners.append(subprocess.Popen(["sh", "-c", 'read line; rm -rf -- "$1"', "hbench-cleaner", tempfile.tempdir],
+                                     stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                     start_new_session=True))
+
+
+def end(code):
+    """Ends this rank. Threads of libraries do not hold it."""
+    for cleaner in cleaners:
+        cleaner.communicate(b"\n")
+    sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+def fail(rank, code, message):
+    """Says why this rank gives up, and ends it."""
+    say("failure", rank=rank, exit_code=code, message=" ".join(str(message).split()))
+    time.sleep(1)  # so that the launcher reports a rank that was killed, which others miss, before those
+    end(code)
 
 
 def main(version, train):
@@ -121,11 +147,14 @@ def main(version, train):
     digest of the final parameters.
     """
     if sys.argv[1:2] == ["--version"]:
+        use_own_folder()
         print(json.dumps({"version": version(setting_of(sys.argv[2]))}))
-        return
+        end(0)
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # no rank outlives its launcher
     rank, ranks, local_rank = place()
     say("hello", rank=rank, **identity())
     try:
+        use_own_folder()
         order = json.loads(sys.argv[1])
         if not on_gpu(order["case"]):
             pin(local_rank)
@@ -133,5 +162,4 @@ def main(version, train):
     except Exception as error:  # whatever the framework raises ends the launch, with its words
         fail(rank, LOST_RANK, f"{type(error).__name__}: {error}")
     say("done", rank=rank, digest=digest)
-    sys.stdout.flush()
-    os._exit(0)  # threads of libraries do not hold it
+    end(0)
