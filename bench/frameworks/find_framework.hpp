@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "bench/frameworks/framework.hpp"
+#include "bench/launch/allocation.hpp"
 #include "collectives/base/availability.hpp"
 
 namespace hbench {
 
 struct FoundFramework {
-  std::string python;    ///< the interpreter that has it
+  std::string python;    ///< the interpreter that has it, as hosts find it
   std::string script;    ///< path of its ranks' script
   std::string version;   ///< as the framework says
   Availability state{};  ///< why no interpreter has it
@@ -29,11 +30,14 @@ using FoundFrameworks = std::map<std::string, FoundFramework, std::less<>>;
 /// getenv.
 std::vector<std::string> interpreters(const char* (*variable)(const char* name));
 
-/// Asks each interpreter in turn, by the framework's script in `folder`, until one has the framework, and what its
-/// setting needs. One that does not answer for a minute has none.
+/// Asks each interpreter in turn, by the framework's script in `folder`, until one has the framework on all hosts (this
+/// machine where they are local) in one version, and what its setting needs. One that does not answer for a minute has
+/// none. \param network between hosts, as `Job::network`. \throws Error (environment) without a launcher.
 FoundFramework find_framework(const FrameworkChoice& choice, const std::vector<std::string>& pythons,
-                              const std::filesystem::path& folder);
+                              const std::filesystem::path& folder, const Allocation& hosts = {},
+                              const std::string& network = {});
 /// With the interpreters and scripts of this process's program.
-FoundFramework find_framework(const FrameworkChoice& choice);
+FoundFramework find_framework(const FrameworkChoice& choice, const Allocation& hosts = {},
+                              const std::string& network = {});
 
 }  // namespace hbench

@@ -59,8 +59,8 @@ FrameworkChoice parse_framework(std::string_view text);
 /// Writes into a case that a framework of this version trains it, as its preset says. `asked` has all else.
 void set_framework(Case& asked, const FrameworkChoice& choice, const std::string& version);
 
-/// Why a framework does not train such a case; empty where it does. What all of them lack: so far they are started on
-/// one host, with plain SGD, and train those models that torchvision has.
+/// Why a framework does not train such a case; empty where it does. What all of them lack: so far they train
+/// with plain SGD, and those models that torchvision has.
 std::string refuse_framework(const Framework& framework, const Case& asked);
 
 }  // namespace hbench

@@ -26,7 +26,7 @@ int listen_at(int port) {
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_addr.s_addr = htonl(INADDR_ANY);
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   socklen_t size = sizeof address;
   auto* generic = reinterpret_cast<sockaddr*>(&address);
@@ -66,9 +66,14 @@ std::vector<std::string> framework_rank(const FoundFramework& found, const std::
   return {found.python, found.script, order};
 }
 
-std::map<std::string, std::string> framework_variables(const FrameworkChoice& choice) {
-  std::map<std::string, std::string> variables{
-      {"MASTER_ADDR", "127.0.0.1"}, {kPort, std::to_string(meeting_port())}, {"GLOO_SOCKET_IFNAME", "lo"}, kNoByteCode};
+std::map<std::string, std::string> framework_variables(const FrameworkChoice& choice,
+                                                       const std::vector<std::string>& host_of_rank,
+                                                       const std::string& network) {
+  const bool here = std::set(host_of_rank.begin(), host_of_rank.end()).size() < 2;
+  std::map<std::string, std::string> variables{{"MASTER_ADDR", here ? "127.0.0.1" : host_of_rank.front()},
+                                               {kPort, std::to_string(meeting_port())},
+                                               {"HBENCH_NETWORK", here ? "lo" : network},
+                                               kNoByteCode};
   if (choice.setting != nullptr && !choice.setting->variable.empty())
     variables.emplace(choice.setting->variable, choice.setting->value);
   return variables;

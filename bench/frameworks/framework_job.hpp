@@ -16,10 +16,13 @@ int framework_processes(const Framework& framework, const Case& asked);
 /// Program and arguments of each rank; `order` is a `WorkOrder` as JSON.
 std::vector<std::string> framework_rank(const FoundFramework& found, const std::string& order);
 
-/// The variables of the ranks of a job on this host: where they meet, and those of the framework's setting. They meet
-/// at a port that is free now, or at that of MASTER_PORT where it is set. \throws Error (environment) when that is
-/// taken.
-std::map<std::string, std::string> framework_variables(const FrameworkChoice& choice);
+/// The variables of the ranks of a job: where they meet, by which network (HBENCH_NETWORK: an interface or a subnet),
+/// and those of the framework's setting. They meet on the first rank's host, at a port that is free here now, or at
+/// that of MASTER_PORT where it is set. \param host_of_rank as `Job` has it. \param network between hosts, as
+/// `Job::network`. \throws Error (environment) when that port is taken.
+std::map<std::string, std::string> framework_variables(const FrameworkChoice& choice,
+                                                       const std::vector<std::string>& host_of_rank = {},
+                                                       const std::string& network = {});
 
 /// Why the training of a launch is none of `asked`: another number of parameters than the model of hbench has, a loss
 /// that is no number, ranks whose final parameters differ, or a worker that does not say. Empty where it is.

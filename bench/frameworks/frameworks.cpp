@@ -68,7 +68,6 @@ std::string refuse_framework(const Framework& framework, const Case& asked) {
   const TrainingTask& task = asked.training;
   if (task.on_gpu() && !framework.on_gpu)
     return fmt::format("{} trains on CPU cores so far; give --device cpu", framework.name);
-  if (asked.nodes > 1) return "frameworks train on one host so far";
   if (!task.precision.empty() && !(task.on_gpu() && (task.precision == "tf32" || task.precision == "bf16")))
     return task.on_gpu() ? "frameworks train in float32, tf32 or bf16 so far"
                          : "frameworks train in float32 on CPU cores";

@@ -84,7 +84,7 @@ LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, i
                   .network = options.network};
   if (framework) {
     start.worker = framework_rank(options.frameworks.find(framework->text())->second, to_json(order));
-    start.environment.merge(framework_variables(*framework));
+    start.environment.merge(framework_variables(*framework, start.host_of_rank, options.network));
   }
   LaunchLog log(launch, ranks);
   const LoadWatch load;

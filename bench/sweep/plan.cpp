@@ -133,12 +133,13 @@ class MeasuredCases {
     const FoundFramework& found = machine_.frameworks.find(choice.text())->second;
     if (!found.state.available) return plan_.lacks(what, found.state.in_words());
     std::string why = refuse_framework(*choice.framework, asked);
-    if (why.empty() && !machine_.allocation.is_local()) why = "frameworks train on this machine alone so far";
+    const int processes = framework_processes(*choice.framework, asked);
+    if (why.empty()) why = places_of(machine_.allocation, asked, processes).refusal;
     if (why.empty() && !is_asked_for(choice.method()))
       why = fmt::format("it trains by {}, which --method leaves out", choice.method());
     if (!why.empty()) return plan_.refuse(what, std::move(why));
     set_framework(asked, choice, found.version);
-    if (const int processes = framework_processes(*choice.framework, asked); processes > machine_.cores)
+    if (machine_.allocation.is_local() && processes > machine_.cores)
       asked.source += fmt::format("; oversubscribed: {} processes on {} cores", processes, machine_.cores);
     plan_.add(asked);
   }

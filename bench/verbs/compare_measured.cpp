@@ -101,8 +101,8 @@ ExitCode compare_measured(const ReadyComparison& asked, const MeasuredComparison
   SweepOptions options = parse_sweep_options(call).value();
   options.verbosity = how.verbosity;
   SweepPreparation sweep = plan_sweep(call, std::move(options));
-  require_both_sides(asked, sweep.machine.frameworks);
   look_around(sweep);
+  require_both_sides(asked, sweep.machine.frameworks);
   Store store(sweep.options.database);
   catch_interrupts();
   ExitCode worst = ExitCode::good;

@@ -25,8 +25,10 @@ namespace {
 LocalMachine machine_around(const SweepOptions& options) {
   LocalMachine machine = local_machine(options.oversubscribe, allocation_of(options.hosts.named));
   if (const std::string& note = machine.allocation.note; !note.empty()) inform("hbench: {}\n", note);
+  // Hosts are asked later, once they are known to answer; in a dry run never.
   for (const FrameworkChoice& choice : options.request.frameworks)
-    machine.frameworks[choice.text()] = find_framework(choice);
+    machine.frameworks[choice.text()] =
+        machine.allocation.is_local() || options.dry_run ? find_framework(choice) : FoundFramework();
   if (machine.allocation.is_local()) return machine;
   return machine_before_answers(std::move(machine), options.request);
 }
@@ -123,16 +125,36 @@ void try_worker(SweepPreparation& sweep) {
   plan_again(sweep);
 }
 
-/// Hosts on which no job can run end the sweep before it begins; those that only differ are named. The plan is made
-/// again with what they have.
-void look_at_hosts_of(SweepPreparation& sweep) {
+/// Hosts on which no job can run end the sweep before it begins; those that only differ are named.
+void check_hosts(SweepPreparation& sweep) {
   MeasureOptions& measure = sweep.options.measure;
-  const Allocation& hosts = measure.allocation;
-  if (hosts.is_local() || !sweep.options.preflight || !measures_here(sweep)) return;
-  sweep.preflight = look_at_hosts(hosts, measure.program, measure.network, measure.host);
+  sweep.preflight = look_at_hosts(measure.allocation, measure.program, measure.network, measure.host);
   if (!sweep.preflight.problems.obstacles.empty()) throw cannot_run(sweep.preflight);
   measure.network = sweep.preflight.network;
   sweep.machine = machine_of_hosts(std::move(sweep.machine), sweep.preflight.hosts);
+}
+
+/// Frameworks are those that all hosts have. Their libraries each choose an address of a host, unless it is given.
+void find_frameworks_on_hosts(SweepPreparation& sweep) {
+  MeasureOptions& measure = sweep.options.measure;
+  const bool cannot_meet = measure.allocation.hosts.size() > 1 && measure.network.empty();
+  for (const FrameworkChoice& choice : sweep.options.request.frameworks) {
+    FoundFramework& found = sweep.machine.frameworks[choice.text()];
+    if (cannot_meet)
+      found.state = {false, "its ranks need the network between hosts, which is not known",
+                     "name it: --network-interface eth0"};
+    else
+      found = find_framework(choice, measure.allocation, measure.network);
+  }
+  measure.frameworks = sweep.machine.frameworks;
+}
+
+/// The plan is made again with what all hosts have.
+void look_at_hosts_of(SweepPreparation& sweep) {
+  const Allocation& hosts = sweep.options.measure.allocation;
+  if (hosts.is_local() || !measures_here(sweep)) return;
+  if (sweep.options.preflight) check_hosts(sweep);
+  find_frameworks_on_hosts(sweep);
   plan_again(sweep);
   if (!trains_on_gpus(sweep) || sweep.machine.asked_for) return;
   const Case& sharing = *std::ranges::max_element(sweep.plan.cases, {}, &Case::processes_per_gpu);

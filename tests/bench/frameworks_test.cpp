@@ -1,5 +1,6 @@
 // The family of frameworks: what its entries name, who has them, and when a launch of one is void.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -98,7 +99,7 @@ TEST(Frameworks, TrainWhatTheirScriptsCanAndSayWhatTheyCannot) {
       {[](Case& asked) { asked.workload = "my.pt:3x32x32"; }, "my.pt:3x32x32 is none"},
       {[](Case& asked) { asked.training = {.device = kGpuDevice, .precision = "bf16"}; }, ""},
       {[](Case& asked) { asked.training = {.device = kGpuDevice, .precision = "fp16"}; }, "tf32 or bf16"},
-      {[](Case& asked) { asked.nodes = 2; }, "one host"},
+      {[](Case& asked) { asked.nodes = 2; }, ""},
       {[](Case& asked) { asked.training.precision = "bf16"; }, "float32"},
       {[](Case& asked) { asked.training.optimizer = "adam"; }, "plain SGD"},
       {[](Case& asked) { asked.accumulate = 2; }, "micro-batches"}};
@@ -174,13 +175,59 @@ TEST(FindFramework, SaysWhatEachInterpreterLacksAndTheLineThatInstallsIt) {
   const std::pair<const char*, const char*> cases[] = {
       {"echo 'Traceback' >&2; echo \"ModuleNotFoundError: No module named 'torchvision'\" >&2; exit 1",
        "No module named 'torchvision'"},
+      {R"(echo '{"lacks": "torch 1.13 lacks fully_shard"}')", "(torch 1.13 lacks fully_shard)"},
       {"exit 9", "exit code 9"},
-      {"echo yes", "exit code 0"}};
+      {"echo yes", "it says no version"},
+      {"echo '[2]'; echo '{\"version\": 2}'", "it says no version"}};
   for (const auto& [script, words] : cases) {
     const FoundFramework found = found_by(script);
     EXPECT_FALSE(found.state.available);
     EXPECT_THAT(found.state.reason, testing::AllOf(HasSubstr("/nowhere/python3 (no such program)"), HasSubstr(words)));
     EXPECT_THAT(found.state.cure, testing::AllOf(HasSubstr("python3-torch"), HasSubstr("HBENCH_PYTHON")));
+  }
+}
+
+/// Hosts whose launcher is a script that answers as its arguments say.
+class FindFrameworkOnHosts : public testing::Test {
+ protected:
+  FindFrameworkOnHosts() {
+    write_program(folder_ / "mpirun", R"(#!/bin/sh
+case "$*" in
+  *"-H new:1"*) echo '[1,0]<stdout>:{"version": "2.1"}' ;;
+  *"-H bare:1"*) echo "[1,0]<stdout>:{\"lacks\": \"No module named 'torch'\"}" ;;
+  *"-H down:1"*) echo 'ssh: connect to host down port 22: No route to host' >&2; exit 1 ;;
+  *) echo '[1,0]<stdout>:{"version": "2.0"}' ;;
+esac
+)");
+    setenv("PATH", fmt::format("{}:/usr/bin:/bin", folder_.path().string()).c_str(), 1);
+  }
+  ~FindFrameworkOnHosts() override { setenv("PATH", path_.c_str(), 1); }
+
+  static FoundFramework found_on(std::string_view hosts) {
+    return find_framework({frameworks().front()}, {"python3"}, "/share", parse_host_list(hosts), "10.0.0.0/24");
+  }
+
+ private:
+  const TemporaryFolder folder_;
+  const std::string path_ = std::getenv("PATH");
+};
+
+TEST_F(FindFrameworkOnHosts, TakesTheVersionThatAllHave) {
+  const FoundFramework found = found_on("n1:1,n2:1");
+  EXPECT_TRUE(found.state.available) << found.state.reason;
+  EXPECT_EQ(found.version, "2.0");
+}
+
+TEST_F(FindFrameworkOnHosts, NamesTheHostsThatLackIt) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"n1:1,bare:1", "python3 (bare: No module named 'torch')"},
+      {"n1:1,new:1,n3:1", "python3 (new: version 2.1, and 2.0 on n1)"},
+      {"n1:1,bare:1,down:1", "down: ssh: connect to host down port 22: No route to host"}};
+  for (const auto& [hosts, words] : cases) {
+    const FoundFramework found = found_on(hosts);
+    EXPECT_FALSE(found.state.available) << hosts;
+    EXPECT_THAT(found.state.reason, testing::AllOf(HasSubstr("not on all hosts in one version"), HasSubstr(words)));
+    EXPECT_THAT(found.state.cure, HasSubstr("on each host apt-get install python3-torch"));
   }
 }
 
@@ -197,6 +244,18 @@ TEST(FrameworkVariables, HaveAFreePortAndWhatTheSettingAsksFor) {
   EXPECT_GT(std::stoi(plain.at("MASTER_PORT")), 0);
   EXPECT_FALSE(plain.contains("OMPI_MCA_mpi_yield_when_idle"));
   EXPECT_EQ(yielding.at("OMPI_MCA_mpi_yield_when_idle"), "1");
+}
+
+TEST(FrameworkVariables, LetRanksMeetWhereTheirHostsReachEachOther) {
+  const FrameworkChoice ddp = parse_framework("pytorch-ddp");
+  const std::vector<std::string> one_host{"n2", "n2"}, two_hosts{"n2", "n3"};
+  for (const auto& here : {framework_variables(ddp), framework_variables(ddp, one_host, "10.0.0.0/24")}) {
+    EXPECT_EQ(here.at("MASTER_ADDR"), "127.0.0.1");
+    EXPECT_EQ(here.at("HBENCH_NETWORK"), "lo");
+  }
+  const auto across = framework_variables(ddp, two_hosts, "10.0.0.0/24");
+  EXPECT_EQ(across.at("MASTER_ADDR"), "n2");
+  EXPECT_EQ(across.at("HBENCH_NETWORK"), "10.0.0.0/24");
 }
 
 TEST(FrameworkVariables, RefuseAPortInUse) {
@@ -269,6 +328,20 @@ TEST(FrameworkPlan, CountsTheProcessesOfServers) {
   EXPECT_EQ(measured->strategy.method, "async-ps");
   EXPECT_EQ(measured->strategy.servers, 1);
   EXPECT_THAT(measured->source, HasSubstr("oversubscribed: 3 processes on 2 cores"));
+}
+
+TEST(FrameworkPlan, PutsFrameworksOnHostsThatHaveRoomForTheirServersToo) {
+  LocalMachine machine = machine_with_ddp();
+  machine.allocation = parse_host_list("n1:1,n2:1");
+  SweepRequest request = request_for({"pytorch-ddp", "tensorflow-ps"});
+  request.gpus = {2};
+  const Plan plan = plan_of(request, machine);
+  EXPECT_THAT(labels_of(plan), testing::ElementsAre("none on 1", "ring on 2", "pytorch-ddp 1.13.1 on 2"));
+  EXPECT_EQ(plan.cases.back().nodes, 2);
+  EXPECT_THAT(plan.cases.back().source, testing::Not(HasSubstr("oversubscribed")));
+  ASSERT_EQ(plan.refused.size(), 1);
+  EXPECT_EQ(plan.refused[0].what, "tensorflow-ps, measured");
+  EXPECT_THAT(plan.refused[0].why, HasSubstr("2 hosts with 2 slots each are needed, of -H n1:1,n2:1"));
 }
 
 TEST(FrameworkPlan, RefusesWhatNoFrameworkTrainsAndMeasuresTheRest) {

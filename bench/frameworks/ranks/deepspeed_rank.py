@@ -22,7 +22,7 @@ def version(setting):
 def train(order, rank, ranks, local_rank):
     case = order["case"]
     os.environ.update({"RANK": str(rank), "LOCAL_RANK": str(local_rank), "WORLD_SIZE": str(ranks),
-                       "LOCAL_SIZE": str(ranks), "DS_ACCELERATOR": "cuda" if hbench_rank.on_gpu(case) else "cpu"})
+                       "LOCAL_SIZE": str(hbench_rank.workers_per_host(case)), "DS_ACCELERATOR": "cuda" if hbench_rank.on_gpu(case) else "cpu"})
     import deepspeed
     import torch_rank
 

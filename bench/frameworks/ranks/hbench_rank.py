@@ -14,6 +14,7 @@ import tempfile
 import time
 
 PR_SET_PDEATHSIG = 1
+LONGEST_REASON = 120
 WRONG_DATA = 4
 LOST_RANK = 5
 
@@ -53,6 +54,11 @@ def pin(local_rank):
 def on_gpu(case):
     """Whether ranks train on GPUs."""
     return case.get("device") == "gpu"
+
+
+def workers_per_host(case):
+    """How many workers there are on each host: consecutive ranks."""
+    return case["gpus"] // case["nodes"]
 
 
 def setting_of(framework):
@@ -140,6 +146,19 @@ def fail(rank, code, message):
     end(code)
 
 
+def answer(version, setting):
+    """The framework's version, or what it lacks."""
+    try:
+        use_own_folder()
+        return {"version": version(setting)}
+    except ImportError as error:
+        reason = str(error)
+    except Exception as error:  # whatever a half installed framework raises
+        reason = f"{type(error).__name__}: {error}"
+    reason = " ".join(reason.split())
+    return {"lacks": reason if len(reason) <= LONGEST_REASON else f"{reason[:LONGEST_REASON]} ..."}
+
+
 def main(version, train):
     """Prints `version(setting)`, or runs `train(order, rank, ranks, local_rank)` on this rank.
 
@@ -147,8 +166,7 @@ def main(version, train):
     digest of the final parameters.
     """
     if sys.argv[1:2] == ["--version"]:
-        use_own_folder()
-        print(json.dumps({"version": version(setting_of(sys.argv[2]))}))
+        print(json.dumps(answer(version, setting_of(sys.argv[2]))))
         end(0)
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # no rank outlives its launcher
     rank, ranks, local_rank = place()

@@ -16,23 +16,27 @@ def version(setting):
     return horovod.__version__
 
 
-def meet_over_gloo(rank, ranks, local_rank):
+def meet_over_gloo(case, rank, ranks, local_rank):
     """Tells Horovod who is who and where its ranks meet, as horovodrun --gloo does; returns the server of rank 0."""
     import meeting
     from horovod.runner.common.util.hosts import get_host_assignments, parse_hosts
     from horovod.runner.http.http_server import RendezvousServer
 
     others, server, port = meeting.Meeting(rank, ranks), None, 0
+    on_host = hbench_rank.workers_per_host(case)
+    interface, own = meeting.own_place()
+    hosts = others.gather(own)
     if rank == 0:
         server = RendezvousServer(verbose=False)
         port = server.start()
-        server.init(get_host_assignments(parse_hosts(f"localhost:{ranks}"), ranks))
+        slots = ",".join(f"{host}:{on_host}" for host in hosts[::on_host])
+        server.init(get_host_assignments(parse_hosts(slots), ranks))
     os.environ.update({
-        "HOROVOD_CONTROLLER": "gloo", "HOROVOD_CPU_OPERATIONS": "gloo", "HOROVOD_GLOO_IFACE": "lo",
-        "HOROVOD_GLOO_RENDEZVOUS_ADDR": "127.0.0.1", "HOROVOD_GLOO_RENDEZVOUS_PORT": str(others.agree(port)),
-        "HOROVOD_HOSTNAME": "localhost", "HOROVOD_RANK": str(rank), "HOROVOD_SIZE": str(ranks),
-        "HOROVOD_LOCAL_RANK": str(local_rank), "HOROVOD_LOCAL_SIZE": str(ranks), "HOROVOD_CROSS_RANK": "0",
-        "HOROVOD_CROSS_SIZE": "1"})
+        "HOROVOD_CONTROLLER": "gloo", "HOROVOD_CPU_OPERATIONS": "gloo", "HOROVOD_GLOO_IFACE": interface,
+        "HOROVOD_GLOO_RENDEZVOUS_ADDR": hosts[0], "HOROVOD_GLOO_RENDEZVOUS_PORT": str(others.agree(port)),
+        "HOROVOD_HOSTNAME": own, "HOROVOD_RANK": str(rank), "HOROVOD_SIZE": str(ranks),
+        "HOROVOD_LOCAL_RANK": str(local_rank), "HOROVOD_LOCAL_SIZE": str(on_host),
+        "HOROVOD_CROSS_RANK": str(rank // on_host), "HOROVOD_CROSS_SIZE": str(case["nodes"])})
     return others, server
 
 
@@ -41,8 +45,9 @@ def train(order, rank, ranks, local_rank):
     import torch
     import torch_rank
 
-    gloo = hbench_rank.setting_of(order["case"]["framework"]) == "gloo"
-    kept = meet_over_gloo(rank, ranks, local_rank) if gloo else None
+    case = order["case"]
+    gloo = hbench_rank.setting_of(case["framework"]) == "gloo"
+    kept = meet_over_gloo(case, rank, ranks, local_rank) if gloo else None
     hvd.init()
 
     def spread(model):

@@ -1,11 +1,32 @@
 """Where ranks of a job meet without a library: rank 0 listens at MASTER_ADDR and MASTER_PORT, and passes values on."""
 
+import fcntl
+import ipaddress
 import json
 import os
 import socket
+import struct
 import time
 
 LONGEST_WAIT = 60
+SIOCGIFADDR = 0x8915
+LOOPBACK = "127.0.0.1"
+
+
+def own_place():
+    """The interface and the address of this host in HBENCH_NETWORK, by which the other ranks reach it."""
+    networks = os.environ["HBENCH_NETWORK"].split(",")
+    subnets = [ipaddress.ip_network(each, strict=False) for each in networks if "/" in each]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        for _, interface in socket.if_nameindex():
+            try:
+                answer = fcntl.ioctl(asked, SIOCGIFADDR, struct.pack("256s", interface.encode()))
+            except OSError:  # it has no address
+                continue
+            address = socket.inet_ntoa(answer[20:24])
+            if interface in networks or any(ipaddress.ip_address(address) in each for each in subnets):
+                return interface, address
+    raise ConnectionError(f"{socket.gethostname()} has no address in the network {','.join(networks)}")
 
 
 def connect(address):
@@ -20,10 +41,10 @@ def connect(address):
             time.sleep(0.05)
 
 
-def free_port():
-    """A port of this host at which nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
+def free_address():
+    """An address of this host, with a port at which nobody listens."""
+    with socket.create_server((own_place()[1], 0)) as listener:
+        return "{}:{}".format(*listener.getsockname())
 
 
 class Meeting:
@@ -36,7 +57,8 @@ class Meeting:
             self.files = [self.open(connect(address))]
             self.write(self.files[0], rank)
             return
-        with socket.create_server(address) as listener:
+        # Its own host may know another address by its name than others do.
+        with socket.create_server(address if address[0] == LOOPBACK else ("", address[1])) as listener:
             listener.settimeout(LONGEST_WAIT)
             arrived = [self.open(listener.accept()[0]) for _ in range(1, ranks)]
         self.files = [file for _, file in sorted(((self.read(file), file) for file in arrived), key=lambda one: one[0])]

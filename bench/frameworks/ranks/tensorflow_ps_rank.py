@@ -71,7 +71,7 @@ def train(order, rank, ranks, local_rank):
 
     workers = order["case"]["gpus"]
     others = meeting.Meeting(rank, ranks)
-    addresses = [f"127.0.0.1:{port}" for port in others.gather(meeting.free_port())]
+    addresses = others.gather(meeting.free_address())
     tensorflow_rank.set_up()
     cluster = Cluster(rank, addresses, workers)
     others.gather("serves")

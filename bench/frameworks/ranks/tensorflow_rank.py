@@ -3,8 +3,10 @@
 import hashlib
 import os
 
-# Read by the import. Behind a proxy, which is asked for addresses of this host too, the first step would hang.
-os.environ.update(TF_CPP_MIN_LOG_LEVEL="2", no_grpc_proxy="127.0.0.1")
+# Read by the import. Behind a proxy, which is asked for addresses of ranks too, the first step would hang.
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
+for proxy in ("grpc_proxy", "https_proxy", "http_proxy"):
+    os.environ.pop(proxy, None)
 
 import tensorflow as tf
 

@@ -19,7 +19,7 @@ def train(order, rank, ranks, local_rank):
 
     case = order["case"]
     others = meeting.Meeting(rank, ranks)
-    workers = [f"127.0.0.1:{port}" for port in others.gather(meeting.free_port())]
+    workers = others.gather(meeting.free_address())
     os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": workers}, "task": {"type": "worker", "index": rank}})
     tensorflow_rank.set_up()
     ring = tf.distribute.experimental.CommunicationImplementation.RING

@@ -1,12 +1,14 @@
 """What the ranks of frameworks on PyTorch share: models, data and the step of hbench's own ranks."""
 
 import hashlib
+import os
 
 import torch
 import torch.distributed
 import torchvision
 
 import hbench_rank
+import meeting
 
 CLASSES = 1000
 BATCHES = 4
@@ -95,6 +97,7 @@ def backend_of(case):
 
 def meet(case, rank, ranks):
     """Joins the ranks of this job, at the address in the environment; returns `agree` of `train`."""
+    os.environ["GLOO_SOCKET_IFNAME"] = meeting.own_place()[0]
     torch.distributed.init_process_group(backend_of(case), rank=rank, world_size=ranks)
 
     def agree(number):
