@@ -27,11 +27,11 @@ std::vector<std::string> all_choices() {
   return choices;
 }
 
-std::vector<std::string> sweep_of(const std::string& choices) {
+std::vector<std::string> sweep_of(const std::string& choices, const char* steps = "2", const char* budget = "20s") {
   return {"sweep",    "--gpus",       "2",           "--workload", "resnet18", "--batch",     "2",    "--evidence",
           "measured", "--image-size", "32",          "--device",   "cpu",      "--algorithm", "ring", "--launches",
-          "1",        "--steps",      "2",           "--warmup",   "1",        "--trace",     "0",    "--no-calibrate",
-          "--budget", "20s",          "--framework", choices};
+          "1",        "--steps",      steps,         "--warmup",   "3",        "--trace",     "0",    "--no-calibrate",
+          "--budget", budget,         "--framework", choices};
 }
 
 /// The points of frameworks that a sweep has left.
@@ -83,17 +83,21 @@ TEST(TensorflowServers, LeaveNothingBehindWhenOneProcessDies) {
   if (!found.state.available) GTEST_SKIP() << found.state.in_words();
   for (const std::size_t killed : {0, 1, 2}) {
     const Workplace workplace;
+    const TemporaryFolder temporary;
     write_program(workplace / "python",
                   fmt::format("#!/bin/sh\n[ \"$2\" = --version ] || echo $$ >> pids\nexec {} \"$@\"", found.python));
-    Sweeping sweep(workplace, sweep_of("tensorflow-ps"), {{"HBENCH_PYTHON", (workplace / "python").string()}});
+    // The last of them is killed while it trains.
+    Sweeping sweep(workplace, sweep_of("tensorflow-ps", "100000", "8s"),
+                   {{"HBENCH_PYTHON", (workplace / "python").string()}, {"TMPDIR", temporary.path().string()}});
     const std::vector<pid_t> pids = pids_in(workplace / "pids", 3);
     ASSERT_EQ(pids.size(), 3);
     std::this_thread::sleep_for(std::chrono::seconds(3 * killed));
     kill(pids[killed], SIGKILL);
     const Outcome outcome = sweep.wait();
-    EXPECT_EQ(outcome.code, 5) << outcome.err;
+    EXPECT_EQ(outcome.code, 5) << "process " << killed << ": " << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr("resnet18 tensorflow-ps"));
     EXPECT_TRUE(all_die(pids));
+    EXPECT_TRUE(std::filesystem::is_empty(temporary.path()));
   }
 }
 
