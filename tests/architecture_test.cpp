@@ -101,7 +101,7 @@ const std::vector<Layer> kRooms{
     {"bench/frameworks", {"bench/launch"}},
     {"bench/doctor", {"bench/worker", "bench/launch"}},
     {"bench/front", {"bench/worker", "bench/launch"}},
-    {"bench/hosts", {"bench/command", "bench/launch", "bench/doctor"}},
+    {"bench/hosts", {"bench/command", "bench/worker", "bench/launch", "bench/doctor"}},
     {"bench/submit", {"bench/command", "bench/launch"}},
     {"bench/output", {"bench/command", "bench/launch", "bench/frameworks", "bench/submit"}},
     {"bench/sweep",

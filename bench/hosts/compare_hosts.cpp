@@ -147,6 +147,15 @@ void add_own_problems(const HostFacts& host, std::vector<Finding>& problems) {
                           fmt::format("look at cable and port: ethtool -S {}", address.interface), true});
 }
 
+/// A launcher that is given one machine by two names finds no room for its second half.
+void add_named_twice(const std::vector<const HostFacts*>& hosts, std::vector<Finding>& obstacles) {
+  for (const auto& [machine, names] :
+       groups_by(hosts, [](const HostFacts& host) { return value_of(host, host_fact::kMachine); }))
+    for (std::size_t i = 1; i < names.size() && !machine.empty(); ++i)
+      obstacles.push_back({names[i], fmt::format("it is {} by another name", names.front()),
+                           "name each machine once, with all of its slots"});
+}
+
 /// Hosts with less than half of the free memory of the one that has the most.
 void add_full_hosts(const std::vector<const HostFacts*>& hosts, std::vector<Finding>& problems) {
   double most = 0;
@@ -191,6 +200,7 @@ std::vector<Finding> unusable_hosts(const std::vector<HostFacts>& hosts) {
 HostProblems compare_hosts(const std::vector<HostFacts>& hosts) {
   HostProblems problems{.obstacles = unusable_hosts(hosts)};
   const std::vector<const HostFacts*> answered = that_answered(hosts);
+  add_named_twice(answered, problems.obstacles);
   for (const ComparedFact& rule : kCompared)
     add_odd_ones(groups_by(answered, [&](const HostFacts& host) { return value_of(host, rule.name); }), rule.name, rule,
                  problems);

@@ -13,16 +13,16 @@ namespace hbench {
 
 /// What is wrong of hosts: each is a finding of the host, and optional where nothing fails by it.
 struct HostProblems {
-  std::vector<Finding> obstacles;    ///< for which no job runs: it is unusable, has another hbench or Open MPI
+  std::vector<Finding> obstacles;    ///< for which no job runs: unusable, named twice, another hbench or Open MPI
   std::vector<Finding> differences;  ///< by which figures suffer
 };
 
 /// Hosts that no job can use, whatever the others have: no answer, or no room for the launcher's files.
 std::vector<Finding> unusable_hosts(const std::vector<HostFacts>& hosts);
 
-/// Hosts that no job can use, and facts in which hosts differ from the most of them: program, libraries, processors,
-/// memory, GPUs, drivers, network. And of each host a clock that is more than a second off, little shared or free
-/// memory, a network that counts errors, and GPUs that others compute on.
+/// Hosts that no job can use, or that are one machine by two names, and facts in which hosts differ from the most of
+/// them: program, libraries, processors, memory, GPUs, drivers, network. And of each host a clock that is more than a
+/// second off, little shared or free memory, a network that counts errors, and GPUs that others compute on.
 HostProblems compare_hosts(const std::vector<HostFacts>& hosts);
 
 /// The subnet in which all hosts that answered have an address: the one of the fastest interface, and of equally fast

@@ -36,6 +36,7 @@ struct HostFacts {
 /// Names in `HostFacts::facts` beside those of `environment_facts`.
 namespace host_fact {
 inline constexpr std::string_view kProgram = "hbench";          ///< version and digest of hbench-worker
+inline constexpr std::string_view kMachine = "machine";         ///< its own name, boot and process numbers
 inline constexpr std::string_view kGovernor = "governor";       ///< of the first core's frequency
 inline constexpr std::string_view kFreeMemory = "free memory";  ///< MiB
 inline constexpr std::string_view kFreeShared = "free shm";     ///< MiB of /dev/shm

@@ -12,6 +12,7 @@
 #include "bench/doctor/environment.hpp"
 #include "bench/doctor/gpu_environment.hpp"
 #include "bench/hosts/host_facts.hpp"
+#include "bench/worker/process_identity.hpp"
 #include "collectives/base/digest.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/host_name.hpp"
@@ -92,6 +93,7 @@ HostFacts own_host_facts() {
     if (!value.empty()) own.facts.insert_or_assign(std::string(fact), std::move(value));
   };
   add(host_fact::kProgram, own_program());
+  add(host_fact::kMachine, fmt::format("{} {}", own.name, own_host_identity()));
   add(host_fact::kGovernor, first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
   add(host_fact::kFreeMemory, std::to_string(available_memory() >> 20));
   add(host_fact::kFreeShared, free_mebibytes("/dev/shm"));

@@ -101,8 +101,9 @@ void require_gpus_for_slots(const Allocation& allocation, const std::vector<Host
 
 std::map<std::string, std::string> environment_of(const Preflight& preflight) {
   std::map<std::string, std::string> facts = preflight.hosts.front().facts;
-  for (const std::string_view only_here : {host_fact::kProgram, host_fact::kGovernor, host_fact::kFreeMemory,
-                                           host_fact::kFreeShared, host_fact::kFreeTemporary, host_fact::kGpuUsers})
+  for (const std::string_view only_here :
+       {host_fact::kProgram, host_fact::kMachine, host_fact::kGovernor, host_fact::kFreeMemory, host_fact::kFreeShared,
+        host_fact::kFreeTemporary, host_fact::kGpuUsers})
     facts.erase(std::string(only_here));
   std::vector<std::string> names;
   for (const HostFacts& host : preflight.hosts) names.push_back(host.name);

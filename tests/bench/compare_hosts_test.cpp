@@ -46,6 +46,15 @@ TEST(ComparedHosts, NameTheOddOne) {
               ElementsAre("n3: cpu is not there, and Xeon on n1, n2", "n2: cores is 4, and 8 on n1, n3"));
 }
 
+TEST(ComparedHosts, NameTheMachineThatIsNamedTwice) {
+  std::vector<HostFacts> hosts = three_hosts();
+  for (HostFacts& host : hosts) host.facts["machine"] = "n1 boot pid:[1]";
+  hosts[1].facts["machine"] = "n2 boot pid:[1]";
+  const HostProblems problems = compare_hosts(hosts);
+  EXPECT_THAT(findings_of(hosts), ElementsAre("n3: it is n1 by another name"));
+  EXPECT_EQ(problems.obstacles.size(), 1);
+}
+
 TEST(ComparedHosts, OfTwoTheFirstIsTheMeasure) {
   std::vector<HostFacts> hosts{host_called("n1"), host_called("n2")};
   hosts[0].facts["hbench"] = "2 (b)";
