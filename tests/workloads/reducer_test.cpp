@@ -6,6 +6,8 @@ namespace hbench {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 /// The all-reduce of a synchronous plan.
 constexpr int kReduce = 2;
@@ -70,6 +72,93 @@ TEST_F(ReducerTest, CopiesOthersTogetherAndBack) {
   const std::vector<float> before = gradients_;
   EXPECT_EQ(buffer_of({0, 2}), Place(-1, 8));
   EXPECT_EQ(gradients_, before);
+}
+
+/// Two nodes of two ranks, all of which the test drives. A rank's gradients are its number plus one.
+class ReducerOnNodesTest : public ::testing::Test {
+ protected:
+  static constexpr Rank kRanks = 4;
+  /// Tasks that add up between nodes, within them, and between them what was added up within them.
+  static constexpr int kBetween = 1, kWithin = 2, kAfterwards = 3;
+
+  ReducerOnNodesTest() {
+    request_.world = {.workers = kRanks};
+    request_.node_of_rank = {0, 0, 1, 1};
+    request_.strategy.algorithm = parse_algorithm_rule("ring");
+    for (Rank rank = 0; rank < kRanks; ++rank) {
+      gradients_.emplace_back(layout_.total(), static_cast<float>(rank + 1));
+      reducers_.push_back(std::make_unique<Reducer>(request_, *endpoints_[at(rank)], layout_, plan_,
+                                                    ModelMemory{.gradients = gradients_.back(), .parameters = {}}));
+    }
+  }
+
+  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+  void launch(const std::vector<Rank>& ranks, int task, int tensor) {
+    for (const Rank rank : ranks) reducers_[at(rank)]->launch({task, {tensor}});
+  }
+
+  /// Lets all ranks do what they can. Returns the tasks that have ended, by rank.
+  std::vector<std::vector<int>> ended() {
+    constexpr int kLooks = 100;
+    std::vector<std::vector<int>> tasks(kRanks);
+    for (int look = 0; look < kLooks; ++look)
+      for (Rank rank = 0; rank < kRanks; ++rank)
+        for (const Reducer::Arrival& arrival : reducers_[at(rank)]->progress()) tasks[at(rank)].push_back(arrival.task);
+    return tasks;
+  }
+
+  /// Returns what `tensor` has become, by rank; -1 where its elements differ.
+  std::vector<float> sums(int tensor) const {
+    std::vector<float> all;
+    const std::vector<std::int64_t> offsets = layout_.offsets();
+    for (const std::vector<float>& gradients : gradients_) {
+      const auto begin = gradients.begin() + offsets[at(tensor)], end = gradients.begin() + offsets[at(tensor + 1)];
+      all.push_back(std::equal(begin + 1, end, begin) ? *begin : -1);
+    }
+    return all;
+  }
+
+ private:
+  static Task reduction(const RankGroups& groups, int after) {
+    return {.kind = TaskKind::collective, .groups = groups, .after = {{after}}};
+  }
+
+  TrainingRequest request_;
+  GradientLayout layout_{.parameters = {3, 2, 1, 0}, .elements = {5, 300, 70, 900}};
+  StepPlan plan_{.tasks = {{.kind = TaskKind::backward},
+                           reduction({.size = 0, .stride = 2}, 0),
+                           reduction({.size = 2}, 0),
+                           reduction({.size = 0, .stride = 2}, kWithin)}};
+  std::vector<std::vector<float>> gradients_;
+  std::vector<std::unique_ptr<Endpoint>> endpoints_ = make_thread_endpoints(kRanks);
+  std::vector<std::unique_ptr<Reducer>> reducers_;
+};
+
+// The other node comes later, and to the buckets in another order: it finds those between nodes begun.
+TEST_F(ReducerOnNodesTest, ReducesWithinNodesBesideWhatLeavesThem) {
+  const auto launch_all = [&](const std::vector<Rank>& ranks) {
+    for (const int tensor : {0, 1}) launch(ranks, kBetween, tensor), launch(ranks, kWithin, tensor + 2);
+  };
+  launch_all({0, 1});
+  EXPECT_THAT(ended(), ElementsAre(ElementsAre(kWithin, kWithin), ElementsAre(kWithin, kWithin), IsEmpty(), IsEmpty()));
+  launch_all({2, 3});
+  const auto all = UnorderedElementsAre(kBetween, kWithin, kBetween, kWithin);
+  EXPECT_THAT(ended(), ElementsAre(ElementsAre(kBetween, kBetween), ElementsAre(kBetween, kBetween), all, all));
+  for (const int tensor : {0, 1}) EXPECT_THAT(sums(tensor), ElementsAre(4, 6, 4, 6));
+  for (const int tensor : {2, 3}) EXPECT_THAT(sums(tensor), ElementsAre(3, 3, 7, 7));
+}
+
+// Rank 0 has all of it ordered while rank 1 has not begun.
+TEST_F(ReducerOnNodesTest, ReducesBetweenNodesWhatHasEndedWithinThemOnThisRank) {
+  const auto launch_all = [&](const std::vector<Rank>& ranks) {
+    launch(ranks, kWithin, 0), launch(ranks, kAfterwards, 0);
+  };
+  launch_all({0, 2, 3});
+  EXPECT_THAT(ended(), ElementsAre(IsEmpty(), IsEmpty(), ElementsAre(kWithin), ElementsAre(kWithin)));
+  launch_all({1});
+  EXPECT_THAT(ended(), ElementsAre(ElementsAre(kWithin, kAfterwards), ElementsAre(kWithin, kAfterwards),
+                                   ElementsAre(kAfterwards), ElementsAre(kAfterwards)));
+  EXPECT_THAT(sums(0), ElementsAre(10, 10, 10, 10));
 }
 
 }  // namespace

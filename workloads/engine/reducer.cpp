@@ -11,6 +11,29 @@ namespace {
 /// Buckets may differ from step to step: then what was known is forgotten from time to time.
 constexpr std::size_t kMostPackings = 256;
 
+/// Whether a collective is within groups of ranks of which each lies on one node.
+bool is_within_nodes(const Task& task, const TrainingRequest& request) {
+  if (task.computes() || task.groups.size == 0) return false;
+  const auto on_one_node = [&](const std::vector<Rank>& ranks) {
+    return std::ranges::all_of(ranks,
+                               [&](Rank rank) { return request.node_of(rank) == request.node_of(ranks.front()); });
+  };
+  return std::ranges::all_of(task.groups.members(request.world.workers), on_one_node);
+}
+
+std::vector<bool> within_nodes(const StepPlan& plan, const TrainingRequest& request) {
+  std::vector<bool> within;
+  for (const Task& task : plan.tasks) within.push_back(is_within_nodes(task, request));
+  return within;
+}
+
+bool has_both(const StepPlan& plan, const std::vector<bool>& within) {
+  bool inside = false, outside = false;
+  for (int task = 0; task < plan.size(); ++task)
+    if (!plan.task(task).computes()) (within[static_cast<std::size_t>(task)] ? inside : outside) = true;
+  return inside && outside;
+}
+
 }  // namespace
 
 Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout, const StepPlan& plan,
@@ -23,6 +46,8 @@ Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const Gradi
       offsets_(layout.offsets()),
       own_parts_(plan.tasks.size()),
       memories_(request.strategy.compressor, layout, request.seed, endpoint.device()),
+      stays_within_nodes_(within_nodes(plan, request)),
+      beside_(has_both(plan, stays_within_nodes_)),
       trace_(trace),
       some_(some) {
   if (request.strategy.algorithm.uses_servers())
@@ -31,28 +56,74 @@ Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const Gradi
 
 // Cancels what is in flight, which might never end, before it waits for the device to unpack from staging memory.
 Reducer::~Reducer() {
-  running_.clear();
+  for (Queue& queue : queues_) queue = {};
   synchronize_noexcept(endpoint_.device());
 }
 
 void Reducer::begin_step() {
   ++step_;
-  started_ = 0;
+  launched_ = 0;
   for (auto& parts : own_parts_) parts.clear();
 }
 
-void Reducer::launch(LeavingBucket bucket) {
-  const bool among_all = plan_.task(bucket.task).among == Among::all;
-  if (!among_all || request_.strategy.algorithm.concurrent() || running_.empty()) {
-    start(std::move(bucket));
-  } else {
-    waiting_.push_back(std::move(bucket));
+/// Where queues are beside each other they may come to a bucket in another order than on other ranks. What must have
+/// one order on all, as tags, is settled here, in that of the launches.
+void Reducer::launch(LeavingBucket leaving) {
+  Queue& queue = queue_of(leaving.task);
+  Running& running = queue.waiting.emplace_back();
+  running.task = leaving.task;
+  running.bucket = std::move(leaving.bucket);
+  running.number = launched_++;
+  for (const int index : running.bucket.tensors)
+    running.bytes += static_cast<std::int64_t>(tensor(running, index).size_bytes());
+  if (beside_) {
+    lay_out(running);
+    prepare(running);
+    running.operation->take_turn();
   }
+  begin_waiting(queue);
+}
+
+int Reducer::in_flight() const { return static_cast<int>(queues_[0].size() + queues_[1].size()); }
+
+bool Reducer::in_flight(int task) const {
+  const auto is_of_task = [task](const Running& each) { return each.task == task; };
+  return std::ranges::any_of(queues_, [&](const Queue& queue) {
+    return std::ranges::any_of(queue.running, is_of_task) || std::ranges::any_of(queue.waiting, is_of_task);
+  });
+}
+
+/// Rank 0 lets a bucket leave when what it comes after has ended there; on this rank that may be in flight, in the
+/// other queue.
+bool Reducer::may_begin(const Queue& queue, const Running& running) const {
+  if (is_among_all(running) && !request_.strategy.algorithm.concurrent() && !queue.running.empty()) return false;
+  return std::ranges::none_of(task(running).after, [&](const After& after) { return in_flight(after.task); });
+}
+
+void Reducer::begin_waiting(Queue& queue) {
+  while (!queue.waiting.empty() && may_begin(queue, queue.waiting.front())) {
+    queue.running.splice(queue.running.end(), queue.waiting, queue.waiting.begin());
+    begin(queue.running.back());
+  }
+}
+
+void Reducer::begin(Running& running) {
+  running.begin = Clock::now();
+  if (!beside_) lay_out(running);
+  pack(running);
+  running.departed = mark();
+  if (!beside_) prepare(running);
 }
 
 std::vector<Reducer::Arrival> Reducer::progress() {
   std::vector<Arrival> arrivals;
-  for (auto it = running_.begin(); it != running_.end();) {
+  for (Queue& queue : queues_) progress(queue, arrivals);
+  return arrivals;
+}
+
+void Reducer::progress(Queue& queue, std::vector<Arrival>& arrivals) {
+  begin_waiting(queue);
+  for (auto it = queue.running.begin(); it != queue.running.end();) {
     if (!advance(*it)) {
       ++it;
       continue;
@@ -60,14 +131,11 @@ std::vector<Reducer::Arrival> Reducer::progress() {
     unpack(*it);
     if (leaves_own_parts(task(*it))) note_own_parts(*it);
     arrivals.push_back({it->task, it->bytes});
-    it = running_.erase(it);
-    if (running_.empty() && !waiting_.empty()) {
-      start(std::move(waiting_.front()));
-      waiting_.pop_front();
-      it = running_.begin();
-    }
+    it = queue.running.erase(it);
+    if (!queue.running.empty()) continue;
+    begin_waiting(queue);
+    it = queue.running.begin();
   }
-  return arrivals;
 }
 
 /// Codecs work within the call: their time is put at its end. On a GPU they are a part of the communication.
@@ -87,28 +155,18 @@ bool Reducer::advance(Running& running) {
 
 const Operation* Reducer::late(Seconds patience) const {
   const auto now = Clock::now();
-  const auto found = std::ranges::find_if(running_, [&](const Running& running) {
-    return std::chrono::duration<double>(now - running.begin).count() > patience.value;
-  });
-  return found == running_.end() ? nullptr : found->operation.get();
-}
-
-void Reducer::start(LeavingBucket leaving) {
-  Running& running = running_.emplace_back();
-  running.task = leaving.task;
-  running.bucket = std::move(leaving.bucket);
-  running.begin = Clock::now();
-  running.number = started_++;
-  for (const int index : running.bucket.tensors)
-    running.bytes += static_cast<std::int64_t>(tensor(running, index).size_bytes());
-  const bool among_all = task(running).among == Among::all;
-  if (among_all) pack(running);
-  running.departed = mark();
-  running.operation = among_all ? operation(running) : some_->exchange(running.bucket);
+  for (const Queue& queue : queues_)
+    for (const Running& running : queue.running)
+      if (std::chrono::duration<double>(now - running.begin).count() > patience.value) return running.operation.get();
+  return nullptr;
 }
 
 AlgorithmChoice Reducer::algorithm_of(const Running& running, const Task& task) const {
   return hbench::algorithm_of(request_.strategy, task, running.bytes);
+}
+
+void Reducer::prepare(Running& running) {
+  running.operation = is_among_all(running) ? operation(running) : some_->exchange(running.bucket);
 }
 
 std::unique_ptr<Operation> Reducer::operation(const Running& running) {
@@ -138,8 +196,14 @@ std::span<float> Reducer::tensor(const Running& running, int index) const {
                        static_cast<std::size_t>(bucket.end - bucket.begin) / sizeof(float));
 }
 
-void Reducer::pack(Running& running) {
-  if (reorders_parts(task(running), owners_)) return pack_slices(running);
+void Reducer::lay_out(Running& running) {
+  if (!is_among_all(running)) return;
+  if (reorders_parts(task(running), owners_)) {
+    running.slices = slices_of(running);
+    stage(running, running.slices->elements());
+    running.tensors = running.buffer;
+    return;
+  }
   const std::vector<int>& tensors = running.bucket.tensors;
   std::size_t elements = 0;
   for (const int index : tensors) elements += tensor(running, index).size();
@@ -151,17 +215,15 @@ void Reducer::pack(Running& running) {
   stage(running, filled);
   running.tensors = running.buffer.first(elements);
   running.packing = packing_of(running);
-  const Event begin = mark();
-  running.packing->pack(std::as_writable_bytes(running.tensors));
-  if (traced()) trace_->add(SpanKind::coding, begin, mark(), running.number);
 }
 
-void Reducer::pack_slices(Running& running) {
-  running.slices = slices_of(running);
-  stage(running, running.slices->elements());
-  running.tensors = running.buffer;
+void Reducer::pack(Running& running) {
+  if (running.packing == nullptr && running.slices == nullptr) return;
   const Event begin = mark();
-  running.slices->pack(running.buffer);
+  if (running.slices != nullptr)
+    running.slices->pack(running.buffer);
+  else
+    running.packing->pack(std::as_writable_bytes(running.tensors));
   if (traced()) trace_->add(SpanKind::coding, begin, mark(), running.number);
 }
 

@@ -58,6 +58,7 @@ struct TrainingRequest {
   Seconds polling{0};
 
   double rate() const { return learning_rate.value_or(strategy.trained_with().optimizer->rate); }
+  int node_of(Rank rank) const { return node_of_rank.empty() ? 0 : node_of_rank[static_cast<std::size_t>(rank)]; }
   /// A worker's number among those of its node.
   Rank local_rank(Rank worker) const { return workers_per_node > 0 ? worker % workers_per_node : worker; }
 };
