@@ -86,10 +86,12 @@ void Reducer::launch(LeavingBucket leaving) {
 
 int Reducer::in_flight() const { return static_cast<int>(queues_[0].size() + queues_[1].size()); }
 
-bool Reducer::in_flight(int task) const {
-  const auto is_of_task = [task](const Running& each) { return each.task == task; };
+bool Reducer::in_flight(int task, const std::vector<int>& tensors) const {
+  const auto is_it = [&](const Running& each) {
+    return each.task == task && std::ranges::find_first_of(each.bucket.tensors, tensors) != each.bucket.tensors.end();
+  };
   return std::ranges::any_of(queues_, [&](const Queue& queue) {
-    return std::ranges::any_of(queue.running, is_of_task) || std::ranges::any_of(queue.waiting, is_of_task);
+    return std::ranges::any_of(queue.running, is_it) || std::ranges::any_of(queue.waiting, is_it);
   });
 }
 
@@ -97,7 +99,8 @@ bool Reducer::in_flight(int task) const {
 /// other queue.
 bool Reducer::may_begin(const Queue& queue, const Running& running) const {
   if (is_among_all(running) && !request_.strategy.algorithm.concurrent() && !queue.running.empty()) return false;
-  return std::ranges::none_of(task(running).after, [&](const After& after) { return in_flight(after.task); });
+  return std::ranges::none_of(task(running).after,
+                              [&](const After& after) { return in_flight(after.task, running.bucket.tensors); });
 }
 
 void Reducer::begin_waiting(Queue& queue) {

@@ -81,7 +81,8 @@ class Reducer {
   };
 
   Queue& queue_of(int task) { return queues_[stays_within_nodes_[static_cast<std::size_t>(task)] ? 1 : 0]; }
-  bool in_flight(int task) const;
+  /// Whether a task has not ended with one of these tensors.
+  bool in_flight(int task, const std::vector<int>& tensors) const;
   bool may_begin(const Queue& queue, const Running& running) const;
   /// Begins what waits for nothing any more.
   void begin_waiting(Queue& queue);
