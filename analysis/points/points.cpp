@@ -111,7 +111,7 @@ void fill_timed(Point& point, const CaseResult& result, const std::vector<CaseRe
   const TimedSteps steps = timed_steps(result);
   point.samples = steps.observations;
   point.launches = steps.launches.size();
-  point.iterations = steps.iterations();
+  point.iterations = steps.iterations;
   if (steps.launches.empty()) return;
   set_step(point, median_of_launches(steps.launches));
   const auto pairs = paired_launches(result);

@@ -22,17 +22,12 @@ struct OfSteps {
   int steps = 0;
 };
 
-/// Of ranks that do not wait for each other, by the mean of their steps: the step that all would have if they did as
-/// many together, for the mean of the steps that each has. A rank that is twice as slow makes half as much, and holds
-/// up nobody.
-double as_one_rate(const std::map<int, OfSteps>& by_rank) {
-  double sum = 0, rate = 0;
-  for (const auto& [rank, each] : by_rank) {
-    sum += each.seconds / each.steps;
-    rate += each.steps / each.seconds;
-  }
-  const auto ranks = static_cast<double>(by_rank.size());
-  return (ranks / rate) / (sum / ranks);
+/// Of ranks that do not wait for each other: the step that all would have if they did as many together. A rank that is
+/// twice as slow makes half as much, and holds up nobody.
+double as_if_equal(const std::map<int, OfSteps>& by_rank) {
+  double rate = 0;
+  for (const auto& [rank, each] : by_rank) rate += each.steps / each.seconds;
+  return static_cast<double>(by_rank.size()) / rate;
 }
 
 bool waits_for_nobody(const Case& asked) {
@@ -41,53 +36,58 @@ bool waits_for_nobody(const Case& asked) {
   return method && !method->in_lockstep();
 }
 
-/// By launch the value of each timed iteration.
-std::map<int, Launch> by_launch(const CaseResult& result, std::string_view metric, std::size_t& observations) {
-  std::map<int, std::map<int, OfRanks>> of_ranks;  // launch, iteration
-  std::map<int, std::map<int, OfSteps>> of_steps;  // launch, rank; where these wait for nobody
-  const bool free = metric == metric::kStep && waits_for_nobody(result.asked);
+/// A launch's ranks in each of its iterations, and the steps of each rank.
+struct OfLaunch {
+  std::map<int, OfRanks> iterations;
+  std::map<int, OfSteps> steps;
+};
+
+/// The value of each timed iteration. Ranks that wait for nobody have none in common: their launch has one value.
+Launch values_of(const OfLaunch& launch, const Case& asked, std::string_view metric) {
+  const bool is_step = metric == metric::kStep;
+  if (is_step && waits_for_nobody(asked)) return {as_if_equal(launch.steps)};
+  Launch values;
+  for (const auto& [number, iteration] : launch.iterations)
+    values.push_back(is_step ? iteration.sum / iteration.ranks : iteration.slowest);
+  return values;
+}
+
+/// By launch the values of a metric; counts what they are of in `steps`.
+std::map<int, Launch> by_launch(const CaseResult& result, std::string_view metric, TimedSteps& steps) {
+  std::map<int, OfLaunch> samples;
   for (const Sample& sample : result.samples) {
     if (sample.metric != metric || sample.warmup) continue;
-    ++observations;
-    OfRanks& iteration = of_ranks[sample.launch][sample.iteration];
+    ++steps.observations;
+    OfLaunch& launch = samples[sample.launch];
+    OfRanks& iteration = launch.iterations[sample.iteration];
     iteration.slowest = std::max(iteration.slowest, sample.value);
     iteration.sum += sample.value;
     ++iteration.ranks;
-    if (!free) continue;
-    OfSteps& steps = of_steps[sample.launch][sample.rank];
-    steps.seconds += sample.value;
-    ++steps.steps;
+    OfSteps& of_rank = launch.steps[sample.rank];
+    of_rank.seconds += sample.value;
+    ++of_rank.steps;
   }
   std::map<int, Launch> launches;
-  for (const auto& [launch, iterations] : of_ranks) {
-    const double factor = free ? as_one_rate(of_steps[launch]) : 1;
-    for (const auto& [number, iteration] : iterations)
-      launches[launch].push_back(metric == metric::kStep ? factor * iteration.sum / iteration.ranks
-                                                         : iteration.slowest);
+  for (const auto& [number, launch] : samples) {
+    steps.iterations += launch.iterations.size();
+    launches[number] = values_of(launch, result.asked, metric);
   }
   return launches;
 }
 
 }  // namespace
 
-std::size_t TimedSteps::iterations() const {
-  std::size_t count = 0;
-  for (const Launch& launch : launches) count += launch.size();
-  return count;
-}
-
 TimedSteps timed_steps(const CaseResult& result, std::string_view metric) {
   TimedSteps steps;
-  for (auto& [launch, values] : by_launch(result, metric, steps.observations))
-    steps.launches.push_back(std::move(values));
+  for (auto& [launch, values] : by_launch(result, metric, steps)) steps.launches.push_back(std::move(values));
   return steps;
 }
 
 std::vector<PairedLaunch> paired_launches(const CaseResult& result) {
-  std::size_t observations = 0;
-  std::map<int, Launch> own = by_launch(result, metric::kStep, observations);
+  TimedSteps counted;
+  std::map<int, Launch> own = by_launch(result, metric::kStep, counted);
   std::vector<PairedLaunch> pairs;
-  for (auto& [launch, baseline] : by_launch(result, metric::kPairedBaseline, observations))
+  for (auto& [launch, baseline] : by_launch(result, metric::kPairedBaseline, counted))
     if (const auto found = own.find(launch); found != own.end())
       pairs.push_back({std::move(baseline), std::move(found->second)});
   return pairs;

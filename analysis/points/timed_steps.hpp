@@ -21,14 +21,13 @@ namespace hbench {
 /// The slowest rank's of each step is more: with parameter servers, which serve one worker after the other, it counts
 /// a worker that was served early at the step's begin and late at its end. Where ranks do not wait for each other
 /// (`async-ps`) the job's step is what it would be if all were equally fast and did as many steps together: the
-/// harmonic mean over ranks, in which a slow one holds up nobody. What begins for all ranks together (a collective,
-/// after a barrier) takes as long as its slowest rank: nobody is done before the last is.
+/// harmonic mean over ranks, in which a slow one holds up nobody, of all iterations of a launch. What begins for all
+/// ranks together (a collective, after a barrier) takes as long as its slowest rank: nobody is done before the last is.
 struct TimedSteps {
-  /// Per launch and iteration.
+  /// Per launch and iteration; per launch alone where ranks do not wait for each other.
   Launches launches;
+  std::size_t iterations = 0;    ///< of all launches
   std::size_t observations = 0;  ///< raw samples, all ranks
-
-  std::size_t iterations() const;
 };
 TimedSteps timed_steps(const CaseResult& result, std::string_view metric = metric::kStep);
 

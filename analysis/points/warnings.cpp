@@ -101,9 +101,9 @@ void slow_steps(const TimedSteps& steps, Warnings& warnings) {
     const double limit = kSlowStep * median(launch);
     slow += static_cast<std::size_t>(std::ranges::count_if(launch, [&](double value) { return value > limit; }));
   }
-  if (slow > 1 && static_cast<double>(slow) > kUsuallySlow * static_cast<double>(steps.iterations()))
+  if (slow > 1 && static_cast<double>(slow) > kUsuallySlow * static_cast<double>(steps.iterations))
     warnings.push_back(fmt::format("{} of {} iterations took more than {:.0f} times as long as their launch's median",
-                                   slow, steps.iterations(), kSlowStep));
+                                   slow, steps.iterations, kSlowStep));
 }
 
 void slowed_by_a_test(const CaseResult& result, Warnings& warnings) {

@@ -51,6 +51,14 @@ TEST(MeasuredPoint, CountsASlowRankForWhatItMakesWhereNobodyWaitsForIt) {
   EXPECT_DOUBLE_EQ(make_points({result}).front().step_seconds, 7.5);
 }
 
+// In 11 s the rank that stalled in its second step has done 3, and the other one 3 in 3 s: 14/11 steps a second.
+TEST(MeasuredPoint, CountsAStallInFullWhereNobodyWaits) {
+  CaseResult result = measured({{{1, 1}, {1, 9}, {1, 1}}});
+  result.asked.strategy.method = "gossip";
+  EXPECT_DOUBLE_EQ(make_points({result}).front().step_seconds, 2 / (1 + 3.0 / 11));
+  EXPECT_EQ(make_points({result}).front().iterations, 3u);
+}
+
 TEST(MeasuredPoint, OfAMethodOfANewerHbenchIsWhatRanksTakeOnAverage) {
   CaseResult result = measured({{{3, 12}}});
   result.asked.strategy.method = "a-newer-one:3";
