@@ -46,6 +46,7 @@ std::vector<std::string> addresses_of(const EmulatedLinks& links) {
 }
 
 /// Of Open MPI: how it starts its daemons on hosts, and by which transport ranks talk. Ranks share cores, and give way.
+/// They connect before the first step: two that first talk to each other in a timed one would connect in it.
 std::map<std::string, std::string> launcher_environment() {
   return {{"OMP_NUM_THREADS", "1"},
           {"OPENBLAS_NUM_THREADS", "1"},
@@ -56,6 +57,7 @@ std::map<std::string, std::string> launcher_environment() {
           {"OMPI_MCA_plm_rsh_no_tree_spawn", "1"},
           {"OMPI_MCA_pml", "ob1"},
           {"OMPI_MCA_btl", "tcp,self"},
+          {"OMPI_MCA_mpi_preconnect_mpi", "1"},
           {"OMPI_MCA_mpi_yield_when_idle", "1"}};
 }
 
@@ -64,7 +66,7 @@ int iterations_of(const WorkOrder& order) {
   const StepPlan plan = method_of(order.asked).plan(order.asked.strategy.overlap);
   const int cycle = plan.cycle();
   const auto whole = [cycle](int steps) { return (steps + cycle - 1) / cycle * cycle; };
-  return std::max(whole(order.warmup_steps), plan.start()) + whole(order.steps) + whole(order.traced_steps);
+  return plan.start() + whole(order.warmup_steps) + whole(order.steps) + whole(order.traced_steps);
 }
 
 /// Each step is stretched, and takes as long as a hundred: their number bounds a launch.

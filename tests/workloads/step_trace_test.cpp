@@ -121,6 +121,22 @@ TEST(Phase, OfTracedStepsFollowsTheTimedOnes) {
   EXPECT_EQ(next_phase(request, {.steps = 3, .timed = 2}), Phase::stop) << "nobody asked for a trace";
 }
 
+/// A policy that learns, as DDP's, has buckets of its own for what the first iteration after the start sends.
+TEST(Phase, WarmsUpOnceThePlanDoesAllItDoes) {
+  TrainingRequest request;
+  request.warmup_steps = 1;
+  request.steps = 1;
+  JobProgress progress{.start = 2};
+  for (const Phase expected : {Phase::warmup, Phase::warmup, Phase::warmup, Phase::timed, Phase::stop}) {
+    const Phase phase = next_phase(request, progress);
+    EXPECT_EQ(phase, expected) << "step " << progress.steps;
+    progress.count(phase);
+  }
+  request.budget = Seconds(1);
+  EXPECT_EQ(next_phase(request, {.steps = 1, .elapsed = Seconds(2), .start = 2}), Phase::warmup);
+  EXPECT_EQ(next_phase(request, {.steps = 2, .elapsed = Seconds(2), .start = 2}), Phase::timed);
+}
+
 TEST(Phase, TracesOneStepWhereTheBudgetIsSpentThreeTimes) {
   TrainingRequest request;
   request.traced_steps = 3;

@@ -11,7 +11,7 @@ struct JobProgress {
   int timed = 0;  ///< done and timed
   int traced = 0;
   Seconds elapsed;
-  int start = 0;  ///< steps at the job's begin that are warm-up whatever the budget: as `StepPlan::start`
+  int start = 0;  ///< steps before the warm-up, in which the plan has not begun all it does: as `StepPlan::start`
 
   /// A cycle of the plan's `iterations` is done.
   void count(Phase phase, int iterations = 1) {
@@ -31,8 +31,8 @@ inline Phase next_traced_phase(const TrainingRequest& request, const JobProgress
 inline Phase next_phase(const TrainingRequest& request, const JobProgress& progress) {
   const bool spent = request.budget > Seconds(0) && progress.elapsed > request.budget;
   if (progress.timed >= request.steps || (spent && progress.timed > 0)) return next_traced_phase(request, progress);
-  return progress.steps < progress.start || (progress.steps < request.warmup_steps && !spent) ? Phase::warmup
-                                                                                              : Phase::timed;
+  const int warm_at = progress.start + (spent ? 0 : request.warmup_steps);
+  return progress.steps < warm_at ? Phase::warmup : Phase::timed;
 }
 
 }  // namespace hbench
