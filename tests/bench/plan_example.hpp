@@ -1,5 +1,11 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
 #include "bench/launch/installation.hpp"
 #include "bench/sweep/plan.hpp"
 
@@ -39,6 +45,26 @@ inline SweepRequest small_request() {
 inline Plan plan_of(const SweepRequest& request, const LocalMachine& machine = machine_of_two()) {
   static const Data kData = load_data();
   return make_plan(request, kData, machine);
+}
+
+/// `resnet50 8 ring` for each case.
+inline std::vector<std::string> names(const Plan& plan) {
+  std::vector<std::string> all;
+  for (const Case& asked : plan.cases)
+    all.push_back(fmt::format("{} {} {}", asked.workload, asked.gpus, asked.strategy.label()));
+  return all;
+}
+
+inline std::vector<std::string> refusals(const Plan& plan) {
+  std::vector<std::string> all;
+  for (const Refusal& refusal : plan.refused) all.push_back(refusal.what + ": " + refusal.why);
+  return all;
+}
+
+inline std::set<std::string> keys(const Plan& plan) {
+  std::set<std::string> all;
+  for (const Case& asked : plan.cases) all.insert(asked.key());
+  return all;
 }
 
 }  // namespace hbench

@@ -1,6 +1,5 @@
 #include "bench/sweep/plan.hpp"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <set>
@@ -22,26 +21,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-/// `resnet50 8 ring` for each case.
-std::vector<std::string> names(const Plan& plan) {
-  std::vector<std::string> all;
-  for (const Case& asked : plan.cases)
-    all.push_back(fmt::format("{} {} {}", asked.workload, asked.gpus, asked.strategy.label()));
-  return all;
-}
-
-std::vector<std::string> refusals(const Plan& plan) {
-  std::vector<std::string> all;
-  for (const Refusal& refusal : plan.refused) all.push_back(refusal.what + ": " + refusal.why);
-  return all;
-}
-
-std::set<std::string> keys(const Plan& plan) {
-  std::set<std::string> all;
-  for (const Case& asked : plan.cases) all.insert(asked.key());
-  return all;
-}
-
 TEST(SweepPlan, IsTheProductOfTheLists) {
   SweepRequest request = small_request();
   request.compressors = {"none", "fp16"};
@@ -59,15 +38,6 @@ TEST(SweepPlan, HasEveryMethodAndLeavesSynchronousUnsaid) {
   EXPECT_THAT(names(plan_of(request)),
               ElementsAre("resnet50 8 ring", "resnet50 8 ring, local-sgd:8", "resnet50 8 ring, zero:2"));
   EXPECT_EQ(plan_of(request).cases.front().strategy.method, "");
-}
-
-TEST(SweepPlan, MeasuresEveryMethodThatTheEngineTrainsBy) {
-  SweepRequest request = small_request();
-  request.methods = {"local-sgd:4", "zero:1"};
-  request.gpus = {2};
-  request.evidence = {Evidence::measured};
-  EXPECT_THAT(names(plan_of(request)),
-              ElementsAre("resnet50 1 none", "resnet50 2 ring, local-sgd:4", "resnet50 2 ring, zero:1"));
 }
 
 TEST(SweepPlan, NamesNoAlgorithmThatNobodyAskedForAndAMethodCannotUse) {
@@ -102,17 +72,6 @@ TEST(SweepPlan, SaysTheOptimizerWhereItIsNotTheUsualOne) {
   EXPECT_THAT(optimizers_of(Evidence::measured, "adam"), ElementsAre("adam")) << "of the baseline too";
   EXPECT_THAT(optimizers_of(Evidence::measured, "sgd"), ElementsAre(""));
   EXPECT_THAT(optimizers_of(Evidence::simulated, "sgd"), ElementsAre("sgd")) << "a workload is not recorded with it";
-}
-
-TEST(SweepPlan, MeasuresShardedOptimizersWithBucketsThatStay) {
-  SweepRequest request = small_request();
-  request.gpus = {2};
-  request.methods = {"zero:1"};
-  request.optimizer = parse_optimizer("adam");
-  request.evidence = {Evidence::measured};
-  EXPECT_THAT(names(plan_of(request)), ElementsAre("resnet50 1 none", "resnet50 2 ring, zero:1, no fusion"));
-  request.fusions = {"horovod"};
-  EXPECT_THAT(refusals(plan_of(request)), Contains(HasSubstr("the buckets of horovod change")));
 }
 
 TEST(SweepPlan, GivesServersToParameterServersOnly) {
@@ -156,18 +115,6 @@ TEST(SweepPlan, SimulatesFrameworksByName) {
   EXPECT_THAT(presets, UnorderedElementsAre("", "ddp", "byteps"));
   request.presets = {"dpd"};
   expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("did you mean 'ddp'"));
-}
-
-TEST(SweepPlan, TakesThePublishedFiguresOfAFramework) {
-  SweepRequest request = small_request();
-  request.gpus = {8, 16};
-  request.algorithms = {};
-  request.presets = {"byteps"};
-  request.evidence = {Evidence::published, Evidence::simulated};
-  const Plan plan = plan_of(request);
-  EXPECT_THAT(plan.published, testing::Not(IsEmpty()));
-  for (const CaseResult& figure : plan.published) EXPECT_EQ(figure.asked.strategy.preset, "byteps");
-  for (const Case& asked : plan.cases) EXPECT_EQ(asked.strategy.preset, "byteps");
 }
 
 TEST(SweepPlan, HasNoMoreNodesThanAClusterJoins) {
@@ -224,21 +171,6 @@ TEST(SweepPlan, SharesAGlobalBatchAmongTheGpusAndRefusesWhatIsNotWhole) {
       HasSubstr("24 GPUs: a global batch of 512 is no multiple of 24 GPUs with one batch each: 504 and 528 are"));
 }
 
-TEST(SweepPlan, MeasuresABaselineOfEachShareOfAGlobalBatch) {
-  SweepRequest request = small_request();
-  request.evidence = {Evidence::measured};
-  request.workloads = {"lenet5"};
-  request.gpus = {1, 2};
-  request.global_batch = 64;
-  request.accumulate = 2;
-  std::multiset<std::pair<int, int>> batches;  // GPUs of a case and samples of each
-  for (const Case& asked : plan_of(request).cases) {
-    EXPECT_EQ(asked.accumulate, 2);
-    batches.emplace(asked.strategy.communicates() ? asked.gpus : 0, asked.batch_per_gpu);
-  }
-  EXPECT_EQ(batches, (std::multiset<std::pair<int, int>>{{0, 32}, {0, 64}, {1, 64}, {2, 32}}));
-}
-
 TEST(SweepPlan, KeepsTheRateThatWasGiven) {
   SweepRequest request = small_request();
   request.single_gpu_rate = 123.5;
@@ -285,68 +217,6 @@ TEST(SweepPlan, HasEveryCaseOnceHoweverOftenItWasAskedFor) {
   EXPECT_THAT(plan.cases, testing::Not(IsEmpty()));
 }
 
-TEST(SweepPlan, MeasuresTheBaselineFirstForEveryModel) {
-  SweepRequest request = small_request();
-  request.gpus = {2};
-  request.workloads = {"resnet50", "lenet5"};
-  request.evidence = {Evidence::measured};
-  const Plan plan = plan_of(request);
-  EXPECT_THAT(names(plan), ElementsAre("resnet50 1 none", "resnet50 2 ring", "lenet5 1 none", "lenet5 2 ring"));
-  EXPECT_THAT(refusals(plan), IsEmpty());
-  EXPECT_EQ(plan.cases[0].implementation, kEngineRevision);
-  EXPECT_EQ(plan.cases[0].source, "this machine's CPU cores, LibTorch, synthetic images");
-}
-
-TEST(SweepPlan, MeasuresTheBaselineWhenEveryCountIsTooLarge) {
-  SweepRequest request = small_request();
-  request.evidence = {Evidence::measured};
-  request.gpus = {4, 8};
-  const Plan plan = plan_of(request);
-  EXPECT_THAT(names(plan), ElementsAre("resnet50 1 none"));
-  EXPECT_THAT(refusals(plan), ElementsAre("measured with 4, 8 ranks: this machine has 2 cores; --oversubscribe N "
-                                          "measures up to N ranks"));
-}
-
-TEST(SweepPlan, MeasuresMoreRanksThanCoresOnlyWhenAskedTo) {
-  SweepRequest request = small_request();
-  request.evidence = {Evidence::measured};
-  request.gpus = {4, 8};
-  LocalMachine machine = machine_of_two();
-  machine.ranks = 4;
-  machine.asked_for = true;
-  const Plan plan = plan_of(request, machine);
-  EXPECT_THAT(names(plan), ElementsAre("resnet50 1 none", "resnet50 4 ring"));
-  EXPECT_THAT(refusals(plan), ElementsAre("measured with 8 ranks: --oversubscribe 4 allows no more"));
-}
-
-TEST(SweepPlan, CountsServersAmongTheProcessesThatNeedACore) {
-  SweepRequest request = small_request();
-  request.evidence = {Evidence::measured};
-  request.gpus = {1, 2};
-  request.algorithms = {"ps"};
-  const Plan plan = plan_of(request);
-  EXPECT_THAT(names(plan), ElementsAre("resnet50 1 none", "resnet50 1 ps (greedy, dedicated)"));
-  EXPECT_THAT(refusals(plan), ElementsAre(testing::AllOf(HasSubstr("measured on 2 ranks"), HasSubstr("3 processes"),
-                                                         HasSubstr("2 cores"), HasSubstr("--oversubscribe N"))));
-  request.servers = {{.colocated = true, .count = 0}};
-  EXPECT_THAT(names(plan_of(request)), testing::Contains("resnet50 2 ps (greedy, colocated)"))
-      << "a server that shares its worker's core";
-}
-
-TEST(SweepPlan, SaysOfACaseThatItHasMoreProcessesThanCores) {
-  SweepRequest request = small_request();
-  request.evidence = {Evidence::measured};
-  request.gpus = {2};
-  request.algorithms = {"ring", "ps"};
-  LocalMachine machine = machine_of_two();
-  machine.ranks = 3;
-  machine.asked_for = true;
-  const Plan plan = plan_of(request, machine);
-  ASSERT_THAT(names(plan), ElementsAre("resnet50 1 none", "resnet50 2 ring", "resnet50 2 ps (greedy, dedicated)"));
-  EXPECT_THAT(plan.cases[1].source, testing::Not(HasSubstr("oversubscribed")));
-  EXPECT_THAT(plan.cases[2].source, HasSubstr("oversubscribed: 3 processes on 2 cores"));
-}
-
 TEST(SweepPlan, NotesRatesThatNoWorkloadHas) {
   const TemporaryFolder folder;
   const std::string file = (folder / "own.toml").string();
@@ -360,16 +230,6 @@ TEST(SweepPlan, NotesRatesThatNoWorkloadHas) {
   EXPECT_THAT(refusals(plan),
               testing::UnorderedElementsAre(testing::AllOf(HasSubstr("rates.resnet5 of "), HasSubstr("'resnet50'")),
                                             testing::AllOf(HasSubstr("rates.nonsense of "), HasSubstr("--workload"))));
-}
-
-TEST(SweepPlan, RefusesWhatCannotBeMeasuredHereAndDoesTheRest) {
-  SweepRequest request = small_request();
-  request.evidence = {Evidence::measured, Evidence::simulated};
-  LocalMachine machine = machine_of_two();
-  machine.no_training = "built without LibTorch; install it";
-  const Plan plan = plan_of(request, machine);
-  EXPECT_THAT(names(plan), ElementsAre("resnet50 1 ring", "resnet50 8 ring"));
-  EXPECT_THAT(refusals(plan), ElementsAre("measured runs: built without LibTorch; install it"));
 }
 
 TEST(SweepPlan, SimulatesALibrarysOwnCollectiveByItsModel) {
@@ -492,22 +352,6 @@ TEST(SweepPlan, SaysWhyACaseCannotBeEmulated) {
                HasSubstr("emulated runs: tc is missing; install it"));
 }
 
-// Sources measured ResNet-50 on 4, 8, 16 and 32 GPUs, and nothing between.
-TEST(SweepPlan, TakesPublishedFiguresAtBothEndsOfTheRange) {
-  const auto counts = [](int fewest, int most) {
-    SweepRequest request;
-    request.gpus = {fewest, most};
-    request.workloads = {"resnet50"};
-    request.profiles = {"hkbu-10gbe"};
-    request.evidence = {Evidence::published, Evidence::simulated};
-    std::set<int> found;
-    for (const CaseResult& figure : plan_of(request).published) found.insert(figure.asked.gpus);
-    return found;
-  };
-  EXPECT_EQ(counts(4, 32), (std::set<int>{4, 8, 16, 32}));
-  EXPECT_EQ(counts(5, 31), (std::set<int>{8, 16}));
-}
-
 // 6 GPUs on nodes of 4 are two nodes, of which the second is half full: a server for each.
 TEST(SweepPlan, HasAServerForEveryNodeThatIsBegun) {
   SweepRequest request = small_request();
@@ -521,45 +365,6 @@ TEST(SweepPlan, HasAServerForEveryNodeThatIsBegun) {
     modes.insert(asked.strategy.server_mode);
   }
   EXPECT_EQ(modes.size(), 2U);
-}
-
-TEST(SweepPlan, GivesEveryPublishedFigureASimulatedTwin) {
-  SweepRequest request;
-  request.gpus = {1, 64};
-  request.evidence = {Evidence::simulated, Evidence::published};
-  const Plan plan = plan_of(request);
-  ASSERT_GT(plan.published.size(), 10);
-  int twins = 0;
-  for (const CaseResult& figure : plan.published) {
-    EXPECT_EQ(figure.asked.evidence, Evidence::published);
-    EXPECT_GE(figure.asked.gpus, 1);
-    EXPECT_LE(figure.asked.gpus, 64);
-    const bool refused = std::ranges::any_of(plan.refused, [&](const Refusal& refusal) {
-      return refusal.what == fmt::format("{} on {}", figure.asked.workload, figure.asked.profile);
-    });
-    const bool twin = std::ranges::any_of(plan.cases, [&](const Case& asked) {
-      return asked.workload == figure.asked.workload && asked.profile == figure.asked.profile &&
-             asked.gpus == figure.asked.gpus && asked.strategy == figure.asked.strategy;
-    });
-    EXPECT_TRUE(twin || refused) << figure.asked.key();
-    twins += twin;
-  }
-  EXPECT_GT(twins, 10);
-}
-
-TEST(SweepPlan, TakesPublishedFiguresOfWhatWasAskedForOnly) {
-  SweepRequest request = small_request();
-  request.gpus = {8, 16};
-  request.evidence = {Evidence::published};
-  const Plan plan = plan_of(request);
-  ASSERT_THAT(plan.published, testing::Not(IsEmpty()));
-  for (const CaseResult& figure : plan.published) {
-    EXPECT_EQ(figure.asked.workload, "resnet50");
-    EXPECT_EQ(figure.asked.profile, "hkbu-10gbe");
-    EXPECT_EQ(figure.asked.strategy.algorithm, "ring");
-    EXPECT_THAT(figure.asked.gpus, testing::AnyOf(8, 16));
-  }
-  EXPECT_THAT(plan.cases, IsEmpty());
 }
 
 TEST(SweepPlan, ResolvesAutoByProfileAndWorld) {

@@ -2,44 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/collectives/clusters.hpp"
+#include "tests/workloads/simulated_step.hpp"
 
 namespace hbench {
 namespace {
 
 using namespace ::hbench::testing;
-
-// On two nodes of the round cluster a ring of n elements takes two rounds of 1 ms and half the buffer each:
-// 2 ms and 1 ms per 1000 elements. The tensors below take 3, 4 and 5 ms.
-StepTimeline three_tensors(double first_ms, double second_ms, double third_ms, double backward_ms = 20) {
-  return {.batch = 3,
-          .forward = Seconds(0.010),
-          .backward = Seconds(backward_ms / 1e3),
-          .gradients = {{"c", 1000, Seconds(first_ms / 1e3)},
-                        {"b", 2000, Seconds(second_ms / 1e3)},
-                        {"a", 3000, Seconds(third_ms / 1e3)}}};
-}
-
-TrainingStrategy ring(const char* fusion, bool overlap = true) {
-  return {.algorithm = parse_algorithm_rule("ring"),
-          .placement = nullptr,
-          .fusion = parse_fusion(fusion),
-          .overlap = overlap};
-}
-
-StepTimes run(const Profile& profile, const World& world, const StepTimeline& timeline,
-              const TrainingStrategy& strategy, double network_factor = 1) {
-  const StepTimes times = StepSimulator(profile, world).run(timeline, strategy, network_factor);
-  const Seconds sum = times.compute + times.straggler + times.slowdown + times.exposed + times.update;
-  EXPECT_NEAR(sum.value, times.step.value, 1e-12) << "the parts do not add up";
-  return times;
-}
-
-StepTimes run_pair(const Profile& profile, const StepTimeline& timeline, const TrainingStrategy& strategy) {
-  return run(profile, {.workers = 2}, timeline, strategy);
-}
-
-constexpr double kTolerance = 1e-12;
 
 // Nothing leaves before the backward pass has ended at 30 ms; then 3 + 4 + 5 ms, one after the other.
 TEST(StepSimulator, WithoutOverlapAllCommunicationIsExposed) {
@@ -489,127 +457,6 @@ TEST(StepTimeline, OnAFasterGpuHasAShorterUpdate) {
   const StepTimeline scaled = with_update().rescaled(2 * with_update().samples_per_second(), 3);
   EXPECT_DOUBLE_EQ(scaled.passes().value, 0.0125);
   EXPECT_DOUBLE_EQ(scaled.update.value, 0.0025);
-}
-
-TrainingStrategy with_method(const char* method, const char* fusion = "none", bool overlap = true) {
-  TrainingStrategy strategy = ring(fusion, overlap);
-  strategy.method = parse_method(method);
-  return strategy;
-}
-
-// An all-reduce of all three takes 12 ms, once in four steps, after passes of 30 ms and an update of 2.
-TEST(StepSimulator, OfLocalSgdHasTheMeanOfAPeriod) {
-  StepTimeline timeline = three_tensors(5, 10, 15);
-  timeline.update = Seconds(0.002);
-  const StepTimes times = run_pair(round_cluster(), timeline, with_method("local-sgd:4"));
-  EXPECT_NEAR(times.step.value, 0.030 + 0.002 + 0.012 / 4, kTolerance);
-  EXPECT_NEAR(times.exposed.value, 0.012 / 4, kTolerance);
-  EXPECT_NEAR(times.communication.value, 0.012 / 4, kTolerance);
-  EXPECT_NEAR(times.update.value, 0.002, kTolerance);
-  EXPECT_NEAR(times.alone.value, 0.032, kTolerance);
-}
-
-// The same, and in each period 3 numbers of each parameter are moved for deltas, and 6 by the outer Nesterov SGD.
-TEST(StepSimulator, OfDilocoUpdatesOnceInAPeriodBeside) {
-  StepTimeline timeline = three_tensors(5, 10, 15);
-  timeline.update = Seconds(0.002);
-  const StepTimes plain = run_pair(round_cluster(), timeline, with_method("diloco:4"));
-  EXPECT_NEAR(plain.step.value, 0.030 + 0.002 + 0.012 / 4, kTolerance);
-  timeline.memory_pass = Seconds(0.001);
-  const StepTimes times = run_pair(round_cluster(), timeline, with_method("diloco:4"));
-  EXPECT_NEAR(times.step.value, plain.step.value + 0.009 / 4, kTolerance);
-  EXPECT_NEAR(times.update.value, 0.002 + 0.009 / 4, kTolerance);
-  EXPECT_NEAR(times.exposed.value, 0.012 / 4, kTolerance);
-}
-
-// A bucket takes 2 ms, and 2 for each tensor: a fragment of all three 8, which is less than an iteration. Nothing waits
-// for it one later. Two fragments take 6 and 4 ms, in the iteration that takes their deltas or beside the next.
-TEST(StepSimulator, OfDilocoHidesExchangesBesideLaterIterations) {
-  StepTimeline timeline = three_tensors(5, 10, 15);
-  timeline.update = Seconds(0.002);
-  const auto times = [&](const char* method) { return run_pair(round_cluster(), timeline, with_method(method)); };
-  EXPECT_NEAR(times("diloco:4:1:1").step.value, 0.032, kTolerance);
-  EXPECT_NEAR(times("diloco:4:1:1").exposed.value, 0, kTolerance);
-  EXPECT_NEAR(times("diloco:4:1:1").communication.value, 0.008 / 4, kTolerance);
-  EXPECT_NEAR(times("diloco:4:2").step.value, 0.032 + 0.010 / 4, kTolerance);
-  EXPECT_NEAR(times("diloco:4:2:1").step.value, 0.032, kTolerance);
-  EXPECT_NEAR(times("diloco:4:2:1").communication.value, 0.010 / 4, kTolerance);
-  EXPECT_NEAR(times("diloco:4:2:1").alone.value, 0.032, kTolerance);
-  timeline.memory_pass = Seconds(0.001);
-  EXPECT_NEAR(times("diloco:4:2:1").update.value, 0.002 + 0.009 / 4, kTolerance);
-  EXPECT_NEAR(times("diloco:4:2:1:0.5").update.value, 0.002 + 0.010 / 4, kTolerance);
-}
-
-TEST(StepSimulator, OfDilocoWaitsForWhatLaterIterationsDoNotHide) {
-  StepTimeline timeline = three_tensors(1, 2, 3);
-  timeline.forward = Seconds(0.001);
-  timeline.backward = Seconds(0.003);
-  const auto exposed = [&](const char* method) {
-    return run_pair(round_cluster(), timeline, with_method(method)).exposed.value;
-  };
-  EXPECT_NEAR(exposed("diloco:8"), 0.012 / 8, kTolerance);
-  EXPECT_NEAR(exposed("diloco:8:1:1"), (0.008 - 0.004) / 8, kTolerance);
-  EXPECT_NEAR(exposed("diloco:8:1:2"), 0, kTolerance);
-}
-
-TEST(StepSimulator, OfPostLocalSgdIsThatOfLocalSgdOnceItHasStarted) {
-  Profile profile = round_cluster();
-  profile.straggler = 0.1;
-  StepTimeline timeline = three_tensors(5, 10, 15);
-  timeline.update = Seconds(0.002);
-  for (const char* fusion : {"none", "ddp"}) {
-    const StepTimes local = run_pair(profile, timeline, with_method("local-sgd:4", fusion));
-    const StepTimes after = run_pair(profile, timeline, with_method("post-local-sgd:4:10", fusion));
-    EXPECT_NEAR(after.step.value, local.step.value, kTolerance);
-    EXPECT_NEAR(after.exposed.value, local.exposed.value, kTolerance);
-    EXPECT_NEAR(after.communication.value, local.communication.value, kTolerance);
-  }
-}
-
-TEST(StepSimulator, OfLocalSgdWithAPeriodOfOneHidesNothing) {
-  const StepTimes once = run_pair(round_cluster(), three_tensors(5, 10, 15), with_method("local-sgd:1"));
-  const StepTimes late = run_pair(round_cluster(), three_tensors(5, 10, 15), ring("none", false));
-  EXPECT_NEAR(once.step.value, late.step.value, kTolerance);
-}
-
-// Who is slowest in one step seldom is in the next: of four steps together the deviation is twice that of one.
-TEST(StepSimulator, OfLocalSgdWaitsForWhoIsSlowestInAWholePeriod) {
-  Profile profile = round_cluster();
-  profile.straggler = 0.1;
-  const auto straggler = [&](const char* method) {
-    return run_pair(profile, three_tensors(5, 10, 15), with_method(method)).straggler.value;
-  };
-  EXPECT_NEAR(straggler("local-sgd:1"), 0.030 * 0.1 * expected_largest_normal(2), kTolerance);
-  EXPECT_NEAR(straggler("local-sgd:4"), straggler("local-sgd:1") / 2, kTolerance);
-}
-
-// Half of an all-reduce on two nodes is a reduce-scatter: 1.5, 2 and 2.5 ms, the last one from 25 to 27.5 of 30 ms.
-// Then half of the update, and as long for the parameters.
-TEST(StepSimulator, OfZeroGathersParametersAfterItsPartOfTheUpdate) {
-  StepTimeline timeline = three_tensors(5, 10, 15);
-  timeline.update = Seconds(0.004);
-  const StepTimes times = run_pair(round_cluster(), timeline, with_method("zero:1"));
-  EXPECT_NEAR(times.step.value, 0.030 + 0.002 + 0.006, kTolerance);
-  EXPECT_NEAR(times.update.value, 0.002, kTolerance);
-  EXPECT_NEAR(times.exposed.value, 0.006, kTolerance);
-  EXPECT_NEAR(times.alone.value, 0.034, kTolerance);
-  EXPECT_EQ(times.buckets, 6);
-}
-
-TEST(StepSimulator, OfZeroWaitsForGradientsBeforeItsUpdate) {
-  StepTimeline timeline = three_tensors(5, 10, 20);
-  timeline.update = Seconds(0.004);
-  const StepTimes times = run_pair(round_cluster(), timeline, with_method("zero:2"));
-  EXPECT_NEAR(times.step.value, 0.030 + 0.0025 + 0.002 + 0.006, kTolerance);
-}
-
-TEST(StepSimulator, OfZeroAndOfAnAllReduceMoveTheSameBytes) {
-  for (const int workers : {2, 4, 8}) {
-    const StepTimeline timeline = three_tensors(5, 10, 15);
-    const StepTimes zero = run(round_cluster(), {.workers = workers}, timeline, with_method("zero:1", "none", false));
-    const StepTimes whole = run(round_cluster(), {.workers = workers}, timeline, ring("none", false));
-    EXPECT_NEAR(zero.communication.value, whole.communication.value, 1e-9) << workers << " workers";
-  }
 }
 
 }  // namespace
