@@ -14,7 +14,7 @@ import tempfile
 import time
 
 PR_SET_PDEATHSIG = 1
-LONGEST_REASON = 120
+LONGEST_REASON, LONGEST_FAILURE = 120, 400
 WRONG_DATA = 4
 LOST_RANK = 5
 
@@ -139,9 +139,15 @@ def end(code):
     os._exit(code)
 
 
+def one_line(text, longest):
+    """Some frameworks fail with pages: the beginning of what they say, as one line."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= longest else f"{line[:longest]} ..."
+
+
 def fail(rank, code, message):
     """Says why this rank gives up, and ends it."""
-    say("failure", rank=rank, exit_code=code, message=" ".join(str(message).split()))
+    say("failure", rank=rank, exit_code=code, message=one_line(message, LONGEST_FAILURE))
     time.sleep(1)  # so that the launcher reports a rank that was killed, which others miss, before those
     end(code)
 
@@ -155,8 +161,7 @@ def answer(version, setting):
         reason = str(error)
     except Exception as error:  # whatever a half installed framework raises
         reason = f"{type(error).__name__}: {error}"
-    reason = " ".join(reason.split())
-    return {"lacks": reason if len(reason) <= LONGEST_REASON else f"{reason[:LONGEST_REASON]} ..."}
+    return {"lacks": one_line(reason, LONGEST_REASON)}
 
 
 def main(version, train):
