@@ -13,8 +13,8 @@ constexpr int kWarmup = 2;
 
 /// What takes time to simulate: a message, with what it makes its ranks do, and a piece of one that shares links with
 /// others. Measured with servers for 16 to 1024 workers.
-constexpr Seconds kPerMessage(1e-6);
-constexpr Seconds kPerPiece(150e-9);
+constexpr Seconds kPerFreeMessage(1e-6);
+constexpr Seconds kPerFreePiece(150e-9);
 
 /// Any number that is the same each time; one is as good as another.
 constexpr std::uint64_t kSeed = 20260101;
@@ -53,7 +53,7 @@ FreeRunGrain grain_of(const World& world, const StepTimeline& timeline, const Tr
   const double bytes = 2.0 * world.workers * static_cast<double>(timeline.all_elements()) * sizeof(float);
   FreeRunGrain grain;
   grain.turn = static_cast<std::int64_t>(std::clamp(bytes / kPieces, kFinest, double{MessageFlow::kTurn}));
-  const Seconds iteration = kPerMessage * messages + kPerPiece * (bytes / static_cast<double>(grain.turn));
+  const Seconds iteration = kPerFreeMessage * messages + kPerFreePiece * (bytes / static_cast<double>(grain.turn));
   grain.iterations = kWarmup + static_cast<int>(std::clamp(kTime / iteration, 3.0, 40.0));
   grain.time = iteration * grain.iterations;
   return grain;
