@@ -39,13 +39,13 @@ bool waits_for_nobody(const Case& asked) {
 /// A launch's ranks in each of its iterations, and the steps of each rank.
 struct OfLaunch {
   std::map<int, OfRanks> iterations;
-  std::map<int, OfSteps> steps;
+  std::map<int, OfSteps> steps;  ///< where they wait for nobody
 };
 
 /// The value of each timed iteration. Ranks that wait for nobody have none in common: their launch has one value.
-Launch values_of(const OfLaunch& launch, const Case& asked, std::string_view metric) {
+Launch values_of(const OfLaunch& launch, std::string_view metric) {
+  if (!launch.steps.empty()) return {as_if_equal(launch.steps)};
   const bool is_step = metric == metric::kStep;
-  if (is_step && waits_for_nobody(asked)) return {as_if_equal(launch.steps)};
   Launch values;
   for (const auto& [number, iteration] : launch.iterations)
     values.push_back(is_step ? iteration.sum / iteration.ranks : iteration.slowest);
@@ -54,6 +54,7 @@ Launch values_of(const OfLaunch& launch, const Case& asked, std::string_view met
 
 /// By launch the values of a metric; counts what they are of in `steps`.
 std::map<int, Launch> by_launch(const CaseResult& result, std::string_view metric, TimedSteps& steps) {
+  const bool free = metric == metric::kStep && waits_for_nobody(result.asked);
   std::map<int, OfLaunch> samples;
   for (const Sample& sample : result.samples) {
     if (sample.metric != metric || sample.warmup) continue;
@@ -63,6 +64,7 @@ std::map<int, Launch> by_launch(const CaseResult& result, std::string_view metri
     iteration.slowest = std::max(iteration.slowest, sample.value);
     iteration.sum += sample.value;
     ++iteration.ranks;
+    if (!free) continue;
     OfSteps& of_rank = launch.steps[sample.rank];
     of_rank.seconds += sample.value;
     ++of_rank.steps;
@@ -70,7 +72,7 @@ std::map<int, Launch> by_launch(const CaseResult& result, std::string_view metri
   std::map<int, Launch> launches;
   for (const auto& [number, launch] : samples) {
     steps.iterations += launch.iterations.size();
-    launches[number] = values_of(launch, result.asked, metric);
+    launches[number] = values_of(launch, metric);
   }
   return launches;
 }
