@@ -1,5 +1,4 @@
 #include "bench/command/program.hpp"
-#include "bench/command/inform.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 #include <exception>
 #include <system_error>
 
+#include "bench/command/inform.hpp"
 #include "bench/command/secrets.hpp"
 #include "collectives/base/table.hpp"
 

@@ -1,5 +1,4 @@
 #include "bench/output/console.hpp"
-#include "bench/command/inform.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "bench/command/inform.hpp"
 #include "bench/output/terminal.hpp"
 
 namespace hbench {

@@ -1,5 +1,4 @@
 #include "bench/output/reporting.hpp"
-#include "bench/command/inform.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +9,7 @@
 #include <set>
 
 #include "analysis/points/points.hpp"
+#include "bench/command/inform.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/titles.hpp"

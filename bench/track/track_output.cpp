@@ -1,10 +1,10 @@
 #include "bench/track/track_output.hpp"
-#include "bench/command/inform.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdlib>
 
+#include "bench/command/inform.hpp"
 #include "bench/output/output_file.hpp"
 #include "collectives/base/file.hpp"
 #include "reports/formats/formats.hpp"

@@ -1,5 +1,4 @@
 #include "bench/verbs/doctor_hosts.hpp"
-#include "bench/command/inform.hpp"
 
 #include <fmt/format.h>
 
@@ -7,6 +6,7 @@
 #include <iterator>
 #include <variant>
 
+#include "bench/command/inform.hpp"
 #include "bench/doctor/diagnosis.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/hosts/preflight.hpp"

@@ -1,5 +1,4 @@
 #include "bench/verbs/sweep_preparation.hpp"
-#include "bench/command/inform.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +9,7 @@
 #include "analysis/records/fingerprint.hpp"
 #include "analysis/records/rank_hosts.hpp"
 #include "bench/calibrate/record_step.hpp"
+#include "bench/command/inform.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/frameworks/find_framework.hpp"
 #include "bench/launch/installation.hpp"

@@ -66,8 +66,8 @@ void Reducer::begin_step() {
   for (auto& parts : own_parts_) parts.clear();
 }
 
-/// Where queues are beside each other they may come to a bucket in another order than on other ranks. What must have
-/// one order on all, as tags, is settled here, in that of the launches.
+/// Two queues may come to their buckets in another order than on other ranks. Tags must be reserved in the same order
+/// on all: here, as buckets are launched.
 void Reducer::launch(LeavingBucket leaving) {
   Queue& queue = queue_of(leaving.task);
   Running& running = queue.waiting.emplace_back();
