@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/bench/program.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 namespace {
@@ -25,6 +26,17 @@ TEST(Doctor, CallsNoProblemWhatOnlyAComparisonNeeds) {
   const Outcome without = workplace.run({"doctor"}, {{"PATH", "/nowhere"}});
   EXPECT_THAT(without.out, HasSubstr("--  launcher mpich "));
   EXPECT_THAT(without.out, HasSubstr("!!  launcher mpirun "));
+}
+
+TEST(Doctor, CallsNoCoreSlowThatOtherProcessesShare) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
+  const Workplace workplace;
+  const Outcome shared = workplace.shell(R"(
+core=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*\([0-9]*\).*/\1/p' /proc/self/status)
+for i in 1 2 3 4 5; do taskset -c "$core" sh -c 'while :; do :; done' & spinning="$spinning $!"; done
+taskset -c "$core" "$HBENCH" doctor
+kill $spinning)");
+  EXPECT_THAT(shared.out, ContainsRegex("ok +LibTorch speed +[0-9]+ GFLOP/s on one core .*other processes took"));
 }
 
 TEST(Doctor, SaysInOneLineThatADriverIsNotLoaded) {
