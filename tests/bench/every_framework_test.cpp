@@ -10,6 +10,7 @@
 
 #include "bench/frameworks/find_framework.hpp"
 #include "tests/bench/program.hpp"
+#include "workloads/methods/method.hpp"
 
 namespace hbench {
 namespace {
@@ -58,6 +59,9 @@ TEST_P(EveryFramework, TrainsOnTwoRanksWhatHbenchTrains) {
   EXPECT_EQ(points[0].at("status"), "done") << points[0].at("failure");
   EXPECT_GT(points[0].at("step_seconds"), 0);
   EXPECT_GT(points[0].at("efficiency"), 0);
+  const int cycle = parse_method(parse_framework(GetParam()).method()).plan(true).cycle();
+  const int steps = (2 + cycle - 1) / cycle * cycle;
+  EXPECT_EQ(points[0].at("samples"), 2 * steps) << "timed steps of two ranks, in whole cycles";
 }
 
 INSTANTIATE_TEST_SUITE_P(, EveryFramework, testing::ValuesIn(all_choices()), [](const auto& choice) {

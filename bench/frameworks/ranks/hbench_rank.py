@@ -14,6 +14,7 @@ import tempfile
 import time
 
 PR_SET_PDEATHSIG = 1
+M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 LONGEST_REASON, LONGEST_FAILURE = 120, 400
 WRONG_DATA = 4
 LOST_RANK = 5
@@ -71,21 +72,26 @@ class Steps:
     one or the coordinator.
 
     `agree(number)` returns rank 0's number on all ranks. It is called twice, between steps, and never while steps are
-    timed: a spent budget ends the warm-up and, once one step is timed, the timed steps.
+    timed: a spent budget ends the warm-up and, once one step is timed, the timed steps. Where ranks exchange once in a
+    `cycle` of steps, warm-up and timed steps are whole cycles.
     """
 
-    def __init__(self, order, ranks, agree):
-        self.ranks, self.agree, self.budget = ranks, agree, order["budget"]
-        self.warmup, self.most, self.timed = order["warmup_steps"], order["steps"], 1
+    def __init__(self, order, ranks, agree, cycle=1):
+        self.ranks, self.agree, self.budget, self.cycle = ranks, agree, order["budget"], cycle
+        self.warmup, self.most, self.timed = self.whole(order["warmup_steps"]), self.whole(order["steps"]), cycle
         self.done, self.seconds = 0, 0
         self.begin = self.last = time.perf_counter()
 
+    def whole(self, steps):
+        """Returns at least so many steps, in whole cycles."""
+        return math.ceil(steps / self.cycle) * self.cycle
+
     def planned(self):
-        """How many timed steps the budget pays for, with those that are done."""
+        """Returns how many timed steps the budget pays for, with those that are done."""
         if self.budget <= 0:
             return self.most
         ahead = self.budget - (time.perf_counter() - self.begin)
-        return min(self.most, max(1, self.done - self.warmup + math.ceil(ahead / self.seconds)))
+        return min(self.most, max(self.cycle, self.whole(self.done - self.warmup + ahead / self.seconds)))
 
     def left(self):
         """How many steps follow each other without a question; of the warm-up one."""
@@ -93,9 +99,9 @@ class Steps:
 
     def go_on(self):
         """Whether there is another step."""
-        if self.done == 1 < self.warmup and self.agree(int(0 < self.budget < self.last - self.begin)):
-            self.warmup = 1
-        if self.done == max(self.warmup, 1):
+        if self.done == self.cycle < self.warmup and self.agree(int(0 < self.budget < self.last - self.begin)):
+            self.warmup = self.cycle
+        if self.done == max(self.warmup, self.cycle):
             self.timed = self.agree(self.planned())
             self.last = time.perf_counter()
         return self.done < self.warmup + self.timed
@@ -173,7 +179,10 @@ def main(version, train):
     if sys.argv[1:2] == ["--version"]:
         print(json.dumps(answer(version, setting_of(sys.argv[2]))))
         end(0)
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # no rank outlives its launcher
+    libc = ctypes.CDLL(None)
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # no rank outlives its launcher
+    libc.mallopt(M_MMAP_MAX, 0)  # freed memory is kept, as hbench's own ranks keep it
+    libc.mallopt(M_TRIM_THRESHOLD, -1)
     rank, ranks, local_rank = place()
     say("hello", rank=rank, **identity())
     try:

@@ -74,7 +74,7 @@ def train(order, rank, spread, agree, gathered=lambda model: model.parameters(),
     model, optimizer = spread(model)
     data = make_data(case, rank, place)
     kind, half = place["device"].type, case.get("precision") == "bf16"
-    steps = hbench_rank.Steps(order, [rank], agree)
+    steps = hbench_rank.Steps(order, [rank], agree, cycle)
     while steps.go_on():
         for step in range(steps.done, steps.done + cycle):
             images, labels = data[step % BATCHES]
