@@ -2,7 +2,7 @@
 
 namespace hbench {
 
-std::array<Option*, 4> add_host_options(Arguments& app, HostOptions& options) {
+std::array<Option*, 5> add_host_options(Arguments& app, HostOptions& options) {
   Option* hosts = app.add_option("-H,--host", options.named.hosts,
                                  "hosts with their slots: a:4,b:4 (default: those of the Slurm job, MPIJob or Spark "
                                  "application around it, else this machine)");
@@ -14,7 +14,11 @@ std::array<Option*, 4> add_host_options(Arguments& app, HostOptions& options) {
   Option* launcher = app.add_option("--launcher", options.named.launcher,
                                     "what starts ranks on hosts: mpirun, or srun in a Slurm job whose site forbids it",
                                     one_of({"mpirun", "srun"}));
-  return {hosts, file, network, launcher};
+  Option* expected =
+      app.add_option(kExpectHostsFlag, options.named.expected,
+                     "end before the first case where there are fewer hosts, as when a job's list of hosts got lost",
+                     in_range(1, 1'000'000));
+  return {hosts, file, network, launcher, expected};
 }
 
 }  // namespace hbench

@@ -8,14 +8,16 @@
 
 namespace hbench {
 
+inline constexpr const char* kExpectHostsFlag = "--expect-hosts";
+
 /// What people say of hosts.
 struct HostOptions {
   HostFlags named;
   std::string network;  ///< as `Job::network`
 };
 
-/// `-H`, `--hostfile`, `--network-interface` and `--launcher`, of which the first two exclude each other. `options`
-/// outlives `app`.
-std::array<Option*, 4> add_host_options(Arguments& app, HostOptions& options);
+/// `-H`, `--hostfile`, `--network-interface`, `--launcher` and `--expect-hosts`, of which the first two exclude each
+/// other. `options` outlives `app`.
+std::array<Option*, 5> add_host_options(Arguments& app, HostOptions& options);
 
 }  // namespace hbench

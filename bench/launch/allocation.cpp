@@ -6,6 +6,7 @@
 #include <array>
 #include <numeric>
 
+#include "bench/launch/process.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/host_name.hpp"
@@ -20,7 +21,7 @@ constexpr std::size_t kShownHosts = 16;
 /// Gives an environment variable; null where it is not set or empty.
 class Variables {
  public:
-  explicit Variables(const std::function<const char*(const char*)>& variable) : variable_(variable) {}
+  explicit Variables(const ReadVariable& variable) : variable_(variable) {}
   const char* operator[](const char* name) const {
     const char* const text = variable_(name);
     return text != nullptr && *text != '\0' ? text : nullptr;
@@ -31,8 +32,11 @@ class Variables {
   }
 
  private:
-  const std::function<const char*(const char*)>& variable_;
+  const ReadVariable& variable_;
 };
+
+constexpr const char *kSlurmNodes = "SLURM_JOB_NODELIST", *kLsfHosts = "LSB_MCPU_HOSTS",
+                     *kFluxNodes = "FLUX_JOB_NNODES";
 
 /// `mpirun` and hbench start as many ranks on a node as the job has tasks there.
 std::string note_of_slurm(const Variables& variables, const std::vector<int>& tasks) {
@@ -72,28 +76,47 @@ Allocation of_file(const std::filesystem::path& file, const std::string& origin 
   return allocation;
 }
 
-/// A variable with a file of hosts, a line for each slot, and who sets it. Open MPI's own names a default host file
-/// (MPIJobs and the agents of Spark and Ray set it).
+/// A variable with a file of hosts, a line for each slot, and who sets it. Open MPI's own name a default host file
+/// (MPIJobs and the agents of Spark and Ray set them).
 struct FileVariable {
   const char *name, *origin;
 };
 constexpr std::array kFileVariables{
-    FileVariable{"OMPI_MCA_orte_default_hostfile", ""}, FileVariable{"LSB_DJOB_HOSTFILE", "LSF's job"},
-    FileVariable{"PBS_NODEFILE", "PBS's job"}, FileVariable{"COBALT_NODEFILE", "Cobalt's job"}};
+    FileVariable{"OMPI_MCA_orte_default_hostfile", ""}, FileVariable{"PRTE_MCA_prte_default_hostfile", ""},
+    FileVariable{"LSB_DJOB_HOSTFILE", "LSF's job"}, FileVariable{"PBS_NODEFILE", "PBS's job"},
+    FileVariable{"COBALT_NODEFILE", "Cobalt's job"}};
+
+Allocation flux_allocation(int nodes, const std::function<std::string()>& ask_flux) {
+  if (const std::string hosts = ask_flux(); !hosts.empty()) {
+    Allocation allocation = parse_host_list(hosts);
+    allocation.origin = "Flux's job";
+    return allocation;
+  }
+  return {.hosts = {},
+          .note = fmt::format("Flux's job has {} nodes, and `flux hostlist` does not name them: this machine alone is "
+                              "used; give them: -H a:4,b:4",
+                              nodes)};
+}
 
 /// Of the job in which we are; none where there is none.
-Allocation allocation_of_job(const Variables& variables) {
-  if (const char* nodes = variables["SLURM_JOB_NODELIST"]) return slurm_allocation(variables, nodes);
+Allocation allocation_of_job(const Variables& variables, const std::function<std::string()>& ask_flux) {
+  if (const char* nodes = variables[kSlurmNodes]) return slurm_allocation(variables, nodes);
   for (const FileVariable& each : kFileVariables)
     if (const char* file = variables[each.name]) return of_file(file, each.origin);
-  if (const char* hosts = variables["LSB_MCPU_HOSTS"]) return parse_lsf_hosts(hosts);
-  Allocation none;
-  if (const int nodes = variables.number("FLUX_JOB_NNODES"); nodes > 1)
-    none.note = fmt::format(
-        "Flux's job has {} nodes, and names them in no variable: this machine alone is used; give "
-        "them: -H $(flux hostlist --delimiter=, local)",
-        nodes);
-  return none;
+  if (const char* hosts = variables[kLsfHosts]) return parse_lsf_hosts(hosts);
+  if (const int nodes = variables.number(kFluxNodes); nodes > 1) return flux_allocation(nodes, ask_flux);
+  return {};
+}
+
+[[noreturn]] void refuse_few_hosts(const Allocation& allocation, int expected, const Variables& variables) {
+  std::string where = kSlurmNodes;
+  for (const FileVariable& each : kFileVariables) where += fmt::format(", {}", each.name);
+  throw Error(ExitCode::environment,
+              fmt::format("--expect-hosts {}: the job has {}", expected,
+                          allocation.is_local()
+                              ? fmt::format("this machine alone; looked at {}, {} and {}", where, kLsfHosts, kFluxNodes)
+                              : allocation.in_words()),
+              "see why the engine's list of hosts does not reach this command, or name them with -H or --hostfile");
 }
 
 bool is_this_machine(const std::string& name) {
@@ -115,7 +138,18 @@ std::string Allocation::in_words() const {
   return origin == "-H" ? fmt::format("-H {}", text) : fmt::format("{} ({})", text, origin);
 }
 
-Allocation allocation_of(const HostFlags& flags, const std::function<const char*(const char*)>& variable) {
+std::string flux_hosts() {
+  std::string hosts;
+  const Exit exit = run_process({.argv = {"flux", "hostlist", "--expand", "--delimiter=,", "local"},
+                                 .environment = {},
+                                 .on_line = [&](std::string_view line) { hosts = line; },
+                                 .input = "",
+                                 .output_timeout = Seconds(10)});
+  return exit.code == 0 ? hosts : "";
+}
+
+Allocation allocation_of(const HostFlags& flags, const ReadVariable& variable,
+                         const std::function<std::string()>& ask_flux) {
   if (!flags.hosts.empty() && !flags.hostfile.empty())
     throw Error(ExitCode::usage, "-H and --hostfile both name hosts", "give one of them");
   Allocation allocation;
@@ -124,10 +158,12 @@ Allocation allocation_of(const HostFlags& flags, const std::function<const char*
   } else if (!flags.hostfile.empty()) {
     allocation = of_file(flags.hostfile);
   } else {
-    allocation = allocation_of_job(Variables(variable));
+    allocation = allocation_of_job(Variables(variable), ask_flux);
     if (allocation.hosts.size() == 1 && is_this_machine(allocation.hosts.front().name)) allocation.hosts.clear();
   }
   allocation.launcher = flags.launcher;
+  if (std::max<std::ptrdiff_t>(1, std::ssize(allocation.hosts)) < flags.expected)
+    refuse_few_hosts(allocation, flags.expected, Variables(variable));
   return allocation;
 }
 

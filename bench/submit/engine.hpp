@@ -43,6 +43,8 @@ struct Submission {
   const std::string& option(std::string_view name) const { return options.find(name)->second; }
   /// Arguments of the sweep that keeps its results in this folder, as hosts see it, and goes on with what is there.
   std::vector<std::string> sweep_into(const std::filesystem::path& where) const;
+  /// `--expect-hosts N` for a sweep that reads its hosts from the engine's environment; nothing for one host.
+  std::vector<std::string> expected_hosts() const;
 };
 
 /// How a submitted job is.

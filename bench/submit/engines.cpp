@@ -1,5 +1,9 @@
+#include <algorithm>
 #include <array>
+#include <string>
 
+#include "bench/command/words.hpp"
+#include "bench/hosts/host_options.hpp"
 #include "bench/submit/engine.hpp"
 
 namespace hbench {
@@ -16,6 +20,12 @@ std::vector<std::string> Submission::sweep_into(const std::filesystem::path& whe
   std::vector<std::string> arguments = sweep;
   arguments.insert(arguments.end(), {"--db", where / "hbench.db", "--report", where / "hbench-report", "--resume"});
   return arguments;
+}
+
+std::vector<std::string> Submission::expected_hosts() const {
+  const bool said = std::ranges::any_of(sweep, [](const std::string& text) { return is_flag(text, kExpectHostsFlag); });
+  if (nodes < 2 || said) return {};
+  return {kExpectHostsFlag, std::to_string(nodes)};
 }
 
 }  // namespace hbench

@@ -143,6 +143,8 @@ std::string sweep_command(const Submission& submission) {
   std::vector<std::string> arguments = submission.sweep_into(kResultsFolder);
   if (std::ranges::none_of(submission.sweep, [](const std::string& text) { return is_flag(text, kNetworkFlag); }))
     arguments.insert(arguments.begin() + std::ssize(submission.sweep), {kNetworkFlag, kPodInterface});
+  const std::vector<std::string> expected = submission.expected_hosts();
+  arguments.insert(arguments.begin() + std::ssize(submission.sweep), expected.begin(), expected.end());
   for (const std::string& text : arguments) lines += fmt::format("            - {}\n", argument(text));
   return lines;
 }

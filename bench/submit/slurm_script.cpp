@@ -140,6 +140,7 @@ exit "$code"
 std::string sweep(const Submission& submission) {
   std::string line = "\"$hbench\" sweep";
   for (const std::string& argument : submission.sweep) line += " " + shell_word(argument);
+  for (const std::string& argument : submission.expected_hosts()) line += " " + argument;
   return line + " \\\n  --db \"$results/hbench.db\" --report \"$results/hbench-report\" --resume &\n";
 }
 

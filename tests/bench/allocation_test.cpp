@@ -111,11 +111,12 @@ TEST(SlurmCounts, AreRepeated) {
 
 using Variables = std::map<std::string, std::string>;
 
-Allocation allocation_in(const Variables& variables, const HostFlags& flags = {}) {
-  return allocation_of(flags, [&](const char* name) -> const char* {
+Allocation allocation_in(const Variables& variables, const HostFlags& flags = {}, const std::string& flux = "") {
+  const auto variable = [&](const char* name) -> const char* {
     const auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second.c_str();
-  });
+  };
+  return allocation_of(flags, variable, [&] { return flux; });
 }
 
 TEST(Allocation, IsThisMachineWhereNobodyGivesHosts) {
@@ -160,6 +161,7 @@ TEST(Allocation, IsThatOfTheJobOfOtherSchedulers) {
   const Allocation flux = allocation_in({{"FLUX_JOB_NNODES", "2"}});
   EXPECT_TRUE(flux.is_local());
   EXPECT_THAT(flux.note, HasSubstr("flux hostlist"));
+  EXPECT_EQ(allocation_in({{"FLUX_JOB_NNODES", "2"}}, {}, "n1,n2").in_words(), "n1:1,n2:1 (Flux's job)");
   EXPECT_EQ(allocation_in({{"FLUX_JOB_NNODES", "1"}}).note, "");
   EXPECT_EQ(allocation_in({{"PBS_NODEFILE", file}}, {.hosts = "a:2", .hostfile = {}}).in_words(), "-H a:2");
   for (const char* hosts : {"n1", "n1 x", "n1 4 -x 2"})
@@ -185,11 +187,27 @@ TEST(Allocation, TakesFlagsBeforeTheEnvironmentAndSlurmBeforeTheDefaultFile) {
   EXPECT_EQ(allocation_in(both, {.hosts = "a:2", .hostfile = {}}).in_words(), "-H a:2");
   EXPECT_EQ(allocation_in(both, {.hosts = {}, .hostfile = folder / "hosts"}).in_words(), "f:3,g:3 (" + file + ")");
   EXPECT_EQ(allocation_in(both).hosts.front().name, "n1");
-  EXPECT_EQ(allocation_in({{"OMPI_MCA_orte_default_hostfile", file}}).in_words(), "f:3,g:3 (" + file + ")");
+  for (const char* name : {"OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile"})
+    EXPECT_EQ(allocation_in({{name, file}}).in_words(), "f:3,g:3 (" + file + ")");
   expect_error([&] { allocation_in({}, {.hosts = "a", .hostfile = folder / "hosts"}); }, ExitCode::usage,
                HasSubstr("both name hosts"), HasSubstr("one of them"));
   expect_error([&] { allocation_in({}, {.hosts = {}, .hostfile = folder / "none"}); }, ExitCode::usage,
                HasSubstr("none"), _);
+}
+
+TEST(Allocation, OfFewerHostsThanAreExpectedIsAnError) {
+  const HostFlags expecting{.hosts = {}, .hostfile = {}, .expected = 2};
+  EXPECT_EQ(allocation_in({{"SLURM_JOB_NODELIST", "n1,n2"}}, expecting).hosts.size(), 2);
+  EXPECT_TRUE(allocation_in({}, {.hosts = {}, .hostfile = {}, .expected = 1}).is_local());
+  expect_error([&] { allocation_in({}, expecting); }, ExitCode::environment,
+               AllOf(HasSubstr("--expect-hosts 2: the job has this machine alone"), HasSubstr("SLURM_JOB_NODELIST"),
+                     HasSubstr("PRTE_MCA_prte_default_hostfile"), HasSubstr("FLUX_JOB_NNODES")),
+               HasSubstr("-H"));
+  expect_error(
+      [&] {
+        allocation_in({{"LSB_MCPU_HOSTS", "elsewhere 4"}}, expecting);
+      },
+      ExitCode::environment, HasSubstr("the job has elsewhere:4 (LSF's job)"), HasSubstr("-H"));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ stop() { echo "hbench: $1 on $(hostname)" >&2; echo "  $2" >&2; exit 3; }
 [ -x "$hbench" ] || stop "there is no $hbench" 'install hbench there, or name a program that all nodes see with --program'
 [ -w "$results" ] || stop "$results cannot be written" 'name a folder that all nodes share with --results'
 [ -e "$results/hbench.slurm" ] || stop "$results is another folder" 'name a folder that all nodes share with --results'
-"$hbench" sweep --gpus 1..4 --label "branch=a b" \
+"$hbench" sweep --gpus 1..4 --label "branch=a b" --expect-hosts 2 \
   --db "$results/hbench.db" --report "$results/hbench-report" --resume &
 sweep=$!
 
@@ -184,9 +184,9 @@ TEST_F(SlurmJob, GivesTheSweepItsArgumentsWhateverTheyHold) {
   ASSERT_EQ(run(), 0) << errors();
   std::string expected = std::string("sweep") + '\0';
   for (const std::string& text : submission_.sweep) expected += text + '\0';
-  for (const std::string& text :
-       {std::string("--db"), (submission_.folder / "hbench.db").string(), std::string("--report"),
-        (submission_.folder / "hbench-report").string(), std::string("--resume")})
+  for (const std::string& text : {std::string("--expect-hosts"), std::string("2"), std::string("--db"),
+                                  (submission_.folder / "hbench.db").string(), std::string("--report"),
+                                  (submission_.folder / "hbench-report").string(), std::string("--resume")})
     expected += text + '\0';
   EXPECT_EQ(bytes_of(folder_ / "arguments"), expected);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "no")) << "a shell has run what is in a name";
