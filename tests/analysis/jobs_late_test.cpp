@@ -18,6 +18,7 @@ using ::testing::IsEmpty;
 struct Late {
   int elements;
   double called, begun, ended;
+  std::string group = "";
 };
 
 /// Two steps of 100 ms without hooks: forward 20, backward 40 with three gradients of 10, 20 and 30 elements, then
@@ -31,7 +32,7 @@ TraceText late_steps(const std::vector<Late>& exchanges) {
     trace.gradient(at + 29, at + 30, 10).gradient(at + 39, at + 40, 20).gradient(at + 59, at + 60, 30);
     for (const Late& each : exchanges) {
       trace.host("c10d::allreduce_", at + each.called, at + each.called + 0.1, 1,
-                 fmt::format(R"("Input Dims": [[[{}]], []])", each.elements));
+                 fmt::format(R"("Input Dims": [[[{}]], []], "Process Group Name": "{}")", each.elements, each.group));
       trace.mark("gloo:all_reduce", at + each.begun, at + each.ended, 3,
                  fmt::format(R"("Input Dims": [[{}]], "Input type": ["float"])", each.elements));
     }
@@ -90,6 +91,13 @@ TEST_F(LateExchanges, MayHaveALossBesideThem) {
   ASSERT_EQ(one.others.size(), 1U);
   EXPECT_EQ(one.others[0].elements, 1);
   EXPECT_EQ(job({{30, 61, 61, 64}, {20, 64, 64, 67}, {10, 67, 67, 70}, {1, 70, 70, 71}}).buckets.size(), 3U);
+}
+
+TEST_F(LateExchanges, CarryTheGradientsWhateverOtherGroupsExchangeBesideThem) {
+  const TrainingJob one = job({{7, 61, 61, 61.5, "experts"}, {60, 62, 63, 72, "data"}});
+  EXPECT_FALSE(one.overlaps);
+  ASSERT_EQ(one.buckets.size(), 1U);
+  EXPECT_EQ(one.buckets[0].elements, 60);
 }
 
 TEST_F(LateExchanges, OfWhichSeveralWouldFitCarryNoGradients) {

@@ -40,6 +40,11 @@ TEST(MethodSearch, KeepsTensorGroupsWithinNodesAndReplicasWhole) {
     }
 }
 
+TEST(MethodSearch, BeginsWithTwoRanksForAModel) {
+  EXPECT_THAT(methods_to_search(64, 8), testing::IsSupersetOf({"tensor:2", "pipeline:2:4:1", "tensor:2+zero:1"}));
+  EXPECT_THAT(methods_to_search(6, 8), Not(Contains("tensor:4"))) << "which 6 GPUs are no multiple of";
+}
+
 TEST(MethodSearch, InterleavesTheStagesOfPipelines) {
   EXPECT_THAT(methods_to_search(64, 8), testing::IsSupersetOf({"tensor:8+pipeline:4:8:1", "tensor:8+pipeline:4:8:4"}));
 }

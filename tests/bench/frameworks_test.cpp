@@ -114,6 +114,11 @@ TEST(Frameworks, TrainWhatTheirScriptsCanAndSayWhatTheyCannot) {
 }
 
 TEST(Frameworks, TrainOnGpusWhereTheirScriptsDo) {
+  for (const char* name : {"pytorch-ddp", "pytorch-fsdp", "deepspeed"}) {
+    Case asked = trained_by(name);
+    asked.training = {.device = kGpuDevice, .precision = "bf16"};
+    EXPECT_THAT(refuse_framework(*parse_framework(name).framework, asked), IsEmpty()) << name;
+  }
   for (const char* name : {"horovod", "tensorflow-ring", "tensorflow-ps"}) {
     Case asked = trained_by(name);
     asked.training.device = kGpuDevice;

@@ -77,6 +77,12 @@ TEST(DividedStep, TakesItsShareOfThePassesAndTheBubble) {
     }
 }
 
+TEST(DividedStep, ExchangesNothingWithinTensorGroupsOfOneRank) {
+  for (const char* method : {"pipeline:2:4", "pipeline:4:8:3"})
+    for (const auto& [exchange, bytes] : run(method, 8, Seconds(0.001)).exchanged.collectives)
+      EXPECT_EQ(exchange.first, CollectiveKind::all_reduce) << method << " exchanges gradients alone";
+}
+
 // Field notes B.1: all-gather and reduce-scatter of b s h twice per layer and pass. `collective` is asked once for all.
 TEST(DividedStep, ExchangesWhatLiesBetweenLayersWithinTensorGroups) {
   const Seconds each(0.001);
