@@ -95,7 +95,6 @@ const std::vector<Layer> kRooms{
     {"reports/track", {"reports/document", "reports/formats", "reports/rows"}},
     {"bench/command", {}},
     {"bench/database", {}},
-    {"bench/tune", {}},
     {"bench/worker", {}},
     {"bench/launch", {"bench/worker"}},
     {"bench/frameworks", {"bench/launch"}},
@@ -115,9 +114,9 @@ const std::vector<Layer> kRooms{
     {"bench/track",
      {"bench/command", "bench/launch", "bench/doctor", "bench/output", "bench/sweep", "bench/collective"}},
     {"bench/verbs",
-     {"bench/command", "bench/database", "bench/tune", "bench/worker", "bench/launch", "bench/frameworks",
-      "bench/doctor", "bench/hosts", "bench/submit", "bench/output", "bench/sweep", "bench/calibrate",
-      "bench/collective", "bench/emulation", "bench/track"}},
+     {"bench/command", "bench/database", "bench/worker", "bench/launch", "bench/frameworks", "bench/doctor",
+      "bench/hosts", "bench/submit", "bench/output", "bench/sweep", "bench/calibrate", "bench/collective",
+      "bench/emulation", "bench/track"}},
     {"bench", {"bench/command", "bench/front", "bench/verbs"}},
     {"bench/peers", {"bench/worker", "bench/verbs"}},
 };
@@ -131,7 +130,6 @@ constexpr Home kHomes[] = {
     {"sqlite3", "analysis/store/"},
     {"mpi", "collectives/transport/mpi"},
     {"mpi", "collectives/endpoints/mpi"},
-    {"mpi", "bench/peers/simgrid_ring"},  // built by SimGrid's compiler, when the comparison runs
     {"cuda", "collectives/cuda/"},
     {"nccl", "collectives/cuda/"},
     {"nvml", "collectives/cuda/"},

@@ -25,7 +25,7 @@ constexpr std::array kQuestions{
                 "nodes whose GPUs share an NVLink switch, such as 18 of an NVL72 rack", "18"},
     OwnQuestion{"--title", &OwnCluster::title, "one line for people", "Our cluster"},
     OwnQuestion{"--provider", &OwnCluster::provider, "who rents it", "Nebius"},
-    OwnQuestion{"--instance-type", &OwnCluster::instance_type, "the provider's name of a node, for lists of prices",
+    OwnQuestion{"--instance-type", &OwnCluster::instance_type, "the provider's name of a node",
                 "p5.48xlarge"},
     OwnQuestion{"--price", &OwnCluster::price, "what a node costs for an hour", "32usd"},
     OwnQuestion{"--region", &OwnCluster::region, "where that is its price", "us-east-1"},

@@ -130,18 +130,6 @@ void read_buckets(TrainingJob& job, const std::vector<ComparedStep>& shown) {
   if (!timed) job.communication = Seconds(0);
 }
 
-/// Sizes and type of buckets that only another file of the job has.
-void complete_buckets(TrainingJob& job, const std::vector<Recording>& sizes) {
-  for (const Recording& file : sizes) {
-    if (job.type.empty()) job.type = file.gradient_type;
-    if (file.bucket_elements.size() != job.buckets.size()) continue;
-    for (std::size_t i = 0; i < job.buckets.size(); ++i)
-      if (job.buckets[i].elements == 0) job.buckets[i].elements = file.bucket_elements[i];
-  }
-  for (JobBucket& bucket : job.buckets)
-    if (bucket.bytes == 0) bucket.bytes = bucket.elements * type_bytes(job.type);
-}
-
 void read_times(TrainingJob& job, const std::vector<ComparedStep>& steps) {
   job.step = *mean_of(steps, [](const ComparedStep& step) { return std::optional(step.recorded->time); });
   job.forward = mean_of(steps, [](const ComparedStep& step) { return step.recorded->backward_began; });
@@ -312,17 +300,11 @@ void note_unknown(TrainingJob& job, const JobTensors& tensors, const JobRequest&
 
 TrainingJob make_job(std::vector<Recording> recordings, const JobRequest& request) {
   TrainingJob job;
-  std::vector<Recording> sizes;
   for (Recording& recording : recordings) {
     for (const std::string& each : recording.unknown)
       if (std::ranges::find(job.unknown, each) == job.unknown.end()) job.unknown.push_back(each);
-    (recording.steps.empty() ? sizes : job.recordings).push_back(std::move(recording));
+    job.recordings.push_back(std::move(recording));
   }
-  if (job.recordings.empty())
-    throw Error(
-        ExitCode::usage, fmt::format("{} holds {}, and no step with times", sizes.front().file, sizes.front().holds),
-        fmt::format("give a trace of the same job's torch.profiler beside it: hbench import-job trace.json.gz {}",
-                    sizes.front().file));
   number_ranks(job);
   check_ranks(job.recordings);
   find_late_exchanges(job.recordings, request.group);
@@ -337,15 +319,16 @@ TrainingJob make_job(std::vector<Recording> recordings, const JobRequest& reques
   job.slowest_step = all.back().recorded->time;
   const std::vector<ComparedStep> shown = middle_half(all);
   read_buckets(job, shown);
-  complete_buckets(job, sizes);
+  for (JobBucket& bucket : job.buckets)
+    if (bucket.bytes == 0) bucket.bytes = bucket.elements * type_bytes(job.type);
   if (job.ranks == 0) job.ranks = job.recordings[job.shown].world > 0 ? job.recordings[job.shown].world : request.ranks;
   read_times(job, shown);
   read_others(job, *shown.front().recorded, steps.group);
   replay(job);
   std::vector<TensorGroup> groups;
   for (const JobBucket& bucket : job.buckets) groups.push_back({bucket.tensors, bucket.elements});
-  const JobTensors tensors = job_tensors(*shown.front().recorded, groups,
-                                         {.files = std::move(sizes), .known = request.known, .asked = request.tensors});
+  const JobTensors tensors =
+      job_tensors(*shown.front().recorded, groups, {.known = request.known, .asked = request.tensors});
   job.tensors_of = tensors.known_as;
   if (job.forward && job.backward) make_workload(job, shown, tensors, request);
   note_idle(job);

@@ -9,8 +9,6 @@
 
 namespace hbench {
 
-extern const JobFormat kChakraFormat;
-extern const JobFormat kExecutionTraceFormat;
 extern const JobFormat kFlightRecorderFormat;
 extern const JobFormat kHorovodFormat;
 extern const JobFormat kKinetoFormat;
@@ -20,8 +18,8 @@ extern const JobFormat kNcclInspectorFormat;
 namespace {
 
 /// A log may hold anything, so it comes last.
-constexpr std::array kFormats{&kKinetoFormat,  &kFlightRecorderFormat, &kNcclInspectorFormat, &kExecutionTraceFormat,
-                              &kHorovodFormat, &kChakraFormat,         &kMegatronFormat};
+constexpr std::array kFormats{&kKinetoFormat, &kFlightRecorderFormat, &kNcclInspectorFormat, &kHorovodFormat,
+                              &kMegatronFormat};
 
 /// What people have of other programs, by a part of its name or of its text.
 struct OtherFile {
@@ -31,6 +29,8 @@ struct OtherFile {
 constexpr OtherFile kOthers[] = {
     {".nsys-rep", "", "a report of Nsight Systems"},
     {".ncu-rep", "", "a report of Nsight Compute"},
+    {".et", "", "an execution trace of Chakra: it has no steps"},
+    {"", "-chakra.", "an execution trace of PyTorch: it has sizes and no times"},
     {"tfevents", "", "a log of TensorBoard"},
     {".xplane.pb", "", "a profile of TensorFlow or JAX"},
     {".pftrace", "", "a trace of Perfetto"},

@@ -89,9 +89,8 @@ struct TensorGroup {
 
 /// Where sizes may come from that a recording does not have.
 struct TensorSources {
-  std::vector<Recording> files;  ///< of the same job, with sizes and no times
-  std::vector<Trace> known;      ///< timelines whose tensors these may be
-  std::string asked;             ///< the one of `known` that the person named; empty: the one that fits all groups
+  std::vector<Trace> known;  ///< timelines whose tensors these may be
+  std::string asked;         ///< the one of `known` that the person named; empty: the one that fits all groups
 };
 
 /// Returns the tensors of a step whose gradients travelled in `groups`: as recorded, else as one of the sources has

@@ -66,11 +66,6 @@ JobTensors job_tensors(const RecordedStep& step, const std::vector<TensorGroup>&
     throw Error(ExitCode::usage, "the recording has the sizes of its tensors",
                 fmt::format("leave --tensors {} out: what was recorded counts", sources.asked));
   }
-  for (const Recording& file : sources.files) {
-    JobTensors given;
-    for (const std::int64_t elements : file.gradient_elements) given.list.emplace_back("", elements);
-    if (fits(given.list, gradients, groups)) return given;
-  }
   JobTensors known = known_tensors(gradients, groups, sources);
   // The recorder's own names are those that a person knows.
   for (std::size_t i = 0; i < known.list.size(); ++i)

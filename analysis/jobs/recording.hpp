@@ -66,11 +66,6 @@ struct Recording {
   bool sharded = false;  ///< parameters are gathered before they are used (FSDP, ZeRO-3)
   int batch = 0;         ///< samples of one rank and step; 0: not known
   std::vector<RecordedStep> steps;
-  /// Of one step, where the file has sizes and no times (then there are no steps): of the gradients in the order in
-  /// which they become ready, and of the buckets in the order of their launches. They complete another recording.
-  std::vector<std::int64_t> gradient_elements, bucket_elements;
-  std::string gradient_type;         ///< of an element of these; empty: not known
-  std::string holds;                 ///< of a file without steps: what it holds, to be read after "it holds"
   std::vector<std::string> unknown;  ///< what the file does not say, in sentences, each with its cure
   std::string no_backward;           ///< where no step shows its backward pass: why, and the cure; empty: as usual
 };

@@ -116,11 +116,8 @@ Goals parse_goals(const GoalTexts& texts) {
 }
 
 Choice choose(const PredictionRequest& request, const Goals& asked_goals, const Data& data,
-              const SimulationMeans& means, std::span<const PriceList> lists) {
+              const SimulationMeans& means) {
   Plan plan = plan_predictions(request, data, {.memory = means.memory});
-  std::vector<Profile*> clusters;
-  for (auto& [name, profile] : plan.catalog.profiles) clusters.push_back(&profile);
-  ListedPrices listed = take_prices(clusters, lists);
   refuse_servers_on_one_node(plan);
   refuse_recorded_rates(plan);
   Goals goals = asked_goals;
@@ -139,8 +136,7 @@ Choice choose(const PredictionRequest& request, const Goals& asked_goals, const 
           .single_gpu_rate = request.single_gpu_rate,
           .alternatives = best_strategies(make_alternatives(make_points(results), offers, goals)),
           .catalog = std::move(plan.catalog),
-          .refused = std::move(plan.refused),
-          .listed = std::move(listed)};
+          .refused = std::move(plan.refused)};
 }
 
 }  // namespace hbench

@@ -9,7 +9,6 @@
 #include "analysis/prediction/choice.hpp"
 #include "analysis/prediction/means.hpp"
 #include "analysis/prediction/plan.hpp"
-#include "analysis/prediction/price_list.hpp"
 
 namespace hbench {
 
@@ -33,15 +32,12 @@ struct Choice {
   std::vector<Alternative> alternatives;  ///< of each cluster and number of GPUs the strategy to take
   Catalog catalog;
   std::vector<Refusal> refused;
-  ListedPrices listed;            ///< what lists said of prices; no files: none were given
   std::chrono::sys_days today{};  ///< what prices are too old for; they are taken as they are where it is not set
 };
 
-/// Simulates `request`, which has one workload and simulated evidence only. Clusters that `lists` have get the prices
-/// of these. \throws Error as `plan_predictions`, (interrupted) after a stop, (usage) for goals that cannot be met at
+/// Simulates `request`, which has one workload and simulated evidence only. \throws Error as `plan_predictions`, (interrupted) after a stop, (usage) for goals that cannot be met at
 /// ideal speed.
-Choice choose(const PredictionRequest& request, const Goals& goals, const Data& data, const SimulationMeans& means = {},
-              std::span<const PriceList> lists = {});
+Choice choose(const PredictionRequest& request, const Goals& goals, const Data& data, const SimulationMeans& means = {});
 
 /// One thing that widens the band of an alternative, or moves it.
 struct Doubt {

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Runs that were measured for a question of their own: the launches of `hbench tune`, and both sides of `hbench track
-/// pair`.
+/// Runs that were measured for a question of their own: both sides of `hbench track pair`, and in older
+/// databases the launches of `hbench tune`.
 
 #include <map>
 #include <string>

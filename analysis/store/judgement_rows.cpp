@@ -44,29 +44,6 @@ std::vector<StoredVerdict> select_verdicts(Database& database, std::int64_t judg
   return verdicts;
 }
 
-/// \param where a condition on the table `judgement` with one parameter.
-std::vector<StoredJudgement> select_judgements_where(Database& database, const char* where, std::int64_t parameter) {
-  std::vector<StoredJudgement> all;
-  if (!database.has_table("judgement")) return all;
-  Statement row(database, std::string("SELECT id, run_id, judged_at, version, baseline, rule FROM judgement WHERE ") +
-                              where + " ORDER BY id");
-  row.bind(parameter);
-  while (row.step()) {
-    StoredJudgement& judgement = all.emplace_back();
-    judgement.id = row.integer(0);
-    judgement.run = row.integer(1);
-    judgement.judged_at = row.text(2);
-    judgement.version = row.text(3);
-    judgement.baseline = row.text(4);
-    judgement.rule = row.text(5);
-    Statement run(database, "SELECT run_uuid, earlier FROM judgement_run WHERE judgement_id = ? ORDER BY seq");
-    run.bind(judgement.id);
-    while (run.step()) (run.integer(1) != 0 ? judgement.earlier : judgement.runs).push_back(run.text(0));
-    judgement.verdicts = select_verdicts(database, judgement.id);
-  }
-  return all;
-}
-
 /// Without the numbers that its database gave it.
 StoredJudgement bare(StoredJudgement judgement) {
   judgement.id = judgement.run = 0;
@@ -122,13 +99,25 @@ std::int64_t insert(Database& database, const StoredJudgement& judgement) {
 }
 
 std::vector<StoredJudgement> select_judgements(Database& database, std::int64_t run) {
-  return select_judgements_where(database, "run_id = ?", run);
-}
-
-std::optional<StoredJudgement> select_judgement_of(Database& database, std::int64_t verdict) {
-  std::vector<StoredJudgement> found =
-      select_judgements_where(database, "id = (SELECT judgement_id FROM verdict WHERE verdict.id = ?)", verdict);
-  return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+  std::vector<StoredJudgement> all;
+  if (!database.has_table("judgement")) return all;
+  Statement row(database,
+                "SELECT id, run_id, judged_at, version, baseline, rule FROM judgement WHERE run_id = ? ORDER BY id");
+  row.bind(run);
+  while (row.step()) {
+    StoredJudgement& judgement = all.emplace_back();
+    judgement.id = row.integer(0);
+    judgement.run = row.integer(1);
+    judgement.judged_at = row.text(2);
+    judgement.version = row.text(3);
+    judgement.baseline = row.text(4);
+    judgement.rule = row.text(5);
+    Statement runs(database, "SELECT run_uuid, earlier FROM judgement_run WHERE judgement_id = ? ORDER BY seq");
+    runs.bind(judgement.id);
+    while (runs.step()) (runs.integer(1) != 0 ? judgement.earlier : judgement.runs).push_back(runs.text(0));
+    judgement.verdicts = select_verdicts(database, judgement.id);
+  }
+  return all;
 }
 
 void merge_words(Database& source, std::int64_t from, Database& into, std::int64_t to) {

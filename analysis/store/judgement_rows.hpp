@@ -4,7 +4,6 @@
 /// database of a schema that had no such words, nothing was said.
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,8 +25,6 @@ std::vector<FrozenBaseline> select_frozen(Database& database);
 std::int64_t insert(Database& database, const StoredJudgement& judgement);
 /// Of one run, oldest first.
 std::vector<StoredJudgement> select_judgements(Database& database, std::int64_t run);
-/// The one in which a verdict was given.
-std::optional<StoredJudgement> select_judgement_of(Database& database, std::int64_t verdict);
 
 /// All that was said of a run of another database, of its number `from` there, is said of the run `to` here too.
 void merge_words(Database& source, std::int64_t from, Database& into, std::int64_t to);

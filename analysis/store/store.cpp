@@ -105,11 +105,6 @@ std::vector<StoredJudgement> Store::judgements(std::int64_t run) const {
   return store::select_judgements(connection_->database, run);
 }
 
-std::optional<StoredJudgement> Store::judgement_of(std::int64_t verdict) const {
-  Transaction snapshot(connection_->database, Transaction::Kind::read);
-  return store::select_judgement_of(connection_->database, verdict);
-}
-
 std::optional<std::int64_t> Store::find(std::int64_t run, const Case& asked) const {
   Transaction snapshot(connection_->database, Transaction::Kind::read);
   return store::find_case(connection_->database, run, asked);

@@ -70,8 +70,6 @@ class Store {
   StoredJudgement keep(const StoredJudgement& judgement);
   /// All that was said of a run, oldest first.
   std::vector<StoredJudgement> judgements(std::int64_t run) const;
-  /// What was said when this verdict was given; nothing for a number that no verdict has.
-  std::optional<StoredJudgement> judgement_of(std::int64_t verdict) const;
 
   /// `answer_key` of the cases that are done (not of the failed ones): what `--resume` need not repeat.
   std::set<std::string> finished() const;

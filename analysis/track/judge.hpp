@@ -3,7 +3,7 @@
 /// Whether what is tracked has become slower: the values of new launches beside those of earlier runs. Pure.
 ///
 /// The launch is the unit of evidence: iterations of one launch share its luck, and tests on them find changes where
-/// there are none (20 to 48 of 100 comparisons of equal code at a level of 5 %, `bench/micro/false_alarms`). A change
+/// there are none (20 to 48 of 100 comparisons of equal code at a level of 5 %, `tests/studies/false_alarms`). A change
 /// is only called one where it is unlikely by chance (Mann and Whitney's exact test, corrected by Holm for the cases of
 /// a gate), as large as somebody cares about, larger than what runs of the baseline differ by among themselves, not
 /// what an earlier run was as well, not of code that an earlier run measured as faster, and found again by further

@@ -7,7 +7,7 @@
 /// the one order as much as it takes from the other, and cancels. A change is only called one where it is unlikely by
 /// chance (the exact signed-rank test, corrected by Holm for the cases of the gate), as large as somebody cares about
 /// (Hodges and Lehmann), and found again by further pairs.
-/// `bench/micro/paired_false_alarms` prints how often that errs.
+/// `tests/studies/paired_false_alarms` prints how often that errs.
 
 #include <cstddef>
 #include <vector>

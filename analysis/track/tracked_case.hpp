@@ -9,7 +9,7 @@
 
 namespace hbench {
 
-/// What is called a change. The defaults are those whose errors `bench/micro/false_alarms` prints.
+/// What is called a change. The defaults are those whose errors `tests/studies/false_alarms` prints.
 struct TrackRule {
   double least_effect = 0.03;  ///< relative; smaller changes do not count
   double level = 0.01;         ///< probability of an alarm by chance, over all cases of a gate

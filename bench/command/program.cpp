@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <exception>
 #include <system_error>
+#include <utility>
 
 #include "bench/command/inform.hpp"
 #include "bench/command/secrets.hpp"
@@ -36,9 +37,16 @@ std::vector<std::string_view> visible(std::span<const Verb* const> verbs) {
   return names;
 }
 
+/// Verbs that scripts of people may still have, and what does their work now.
+constexpr std::pair<std::string_view, std::string_view> kFormerVerbs[] = {
+    {"tune", "hbench sweep --fusion usual"}, {"crossover", "hbench bandwidth --strategies"}};
+
 const Verb& find_verb(std::span<const Verb* const> verbs, std::string_view name) {
   for (const Verb* verb : verbs)
     if (verb->name == name) return *verb;
+  for (const auto& [former, now] : kFormerVerbs)
+    if (name == former)
+      throw Error(ExitCode::usage, fmt::format("there is no verb '{}' any more", name), std::string(now));
   throw unknown_name("verb", name, visible(verbs));
 }
 

@@ -77,7 +77,7 @@ Allocation of_file(const std::filesystem::path& file, const std::string& origin 
 }
 
 /// A variable with a file of hosts, a line for each slot, and who sets it. Open MPI's own name a default host file
-/// (MPIJobs and the agents of Spark and Ray set them).
+/// (MPIJobs and the agent of Spark set them).
 struct FileVariable {
   const char *name, *origin;
 };

@@ -3,59 +3,22 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <filesystem>
-#include <span>
-#include <sstream>
 
 #include "analysis/prediction/recorded_gpu.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/verbs/prediction_options.hpp"
-#include "collectives/base/file.hpp"
 #include "reports/prediction/choice.hpp"
 
 namespace hbench {
 namespace {
 
-/// Lists of prices, as they were asked for.
-struct PriceFiles {
-  std::vector<std::string> files;
-  std::string region;
-  bool spot = false;
-
-  void add_options(Arguments& app) {
-    Option* prices = app.add_list("--prices", files,
-                                  "lists of prices, SkyPilot's vms.csv, for clusters whose instance_type they have");
-    app.add_option("--price-region", region, "prices of this region of them (default: the cheapest)")->needs(prices);
-    app.add_flag("--spot-prices", spot, "spot prices of them")->needs(prices);
-  }
-
-  std::vector<PriceList> read() const {
-    std::vector<PriceList> lists;
-    for (const std::string& file : files) {
-      if (!std::filesystem::is_regular_file(file))
-        throw Error(ExitCode::usage, fmt::format("--prices: there is no file {}", file),
-                    "give a vms.csv of SkyPilot's catalogue");
-      std::istringstream in(read_file(file));
-      const auto changed = std::chrono::floor<std::chrono::days>(
-          std::chrono::file_clock::to_sys(std::filesystem::last_write_time(file)));
-      lists.emplace_back(in, file, date_text(changed),
-                         PriceList::Wanted{spot ? PurchaseModel::spot : PurchaseModel::on_demand, region});
-    }
-    return lists;
-  }
-};
-
 /// Every cluster that meets the conditions and has a rate of one GPU for the workload, where none is named.
-std::vector<std::string> clusters_for(const PredictionRequest& request, const CatalogueFilter& filter, const Data& data,
-                                      std::span<const PriceList> lists) {
+std::vector<std::string> clusters_for(const PredictionRequest& request, const CatalogueFilter& filter,
+                                      const Data& data) {
   const Trace trace = data.traces.load(request.workloads.front());
   const RateModel rates(data.profiles.gpus());
   std::vector<std::string> clusters;
-  std::vector<Profile> all = all_profiles(data.profiles);
-  std::vector<Profile*> pointers;
-  for (Profile& profile : all) pointers.push_back(&profile);
-  take_prices(pointers, lists);
-  for (const Profile& profile : matching_profiles(all, filter))
+  for (const Profile& profile : matching_profiles(all_profiles(data.profiles), filter))
     if (request.rate_on(profile.gpu) > 0 || rates.rate(profile, trace, request.precision) ||
         is_recorded_on(trace, profile))
       clusters.push_back(profile.name);
@@ -80,7 +43,6 @@ PredictionRequest usual_request() {
 ExitCode run_choose(const Call& call) {
   GoalTexts texts;
   CatalogueTexts conditions;
-  PriceFiles price_files;
   PredictionRequest request = usual_request();
   DocumentOutput output;
   Verbosity verbosity = Verbosity::usual;
@@ -92,7 +54,6 @@ ExitCode run_choose(const Call& call) {
       "Examples:\n  hbench choose --workload resnet50 --target 90% --gpus 8..64\n"
       "  hbench choose --workload vgg16 --gpus 1..64 --epochs 90 --deadline 24h --budget 2000usd\n"
       "  hbench choose --workload vgg16 --gpu a100,h100 --provider aws,google\n"
-      "  hbench choose --gpus 8,16 --epochs 90 --profile aws-p4d,aws-p5 --prices vms.csv\n"
       "  hbench choose --workload gpt2_small --profile dgx-a100 --single-gpu-rate 45 --samples 10M --preset ddp\n"
       "  hbench choose --workload llama2-7b --profile coreweave-h200 --gpus 8..64 --samples 10M\n"
       "Above a billion parameters the default is a ring alone.\n"
@@ -109,7 +70,6 @@ ExitCode run_choose(const Call& call) {
   app.add_option("--deadline", texts.deadline, "most time, such as 6h, 90min or 2d");
   app.add_option("--budget", texts.budget,
                  "most money, such as 500usd; only clusters with a price in that currency are compared");
-  price_files.add_options(app);
   output.add_options(app);
   add_verbosity(app, verbosity);
   if (app.parse(call)) return ExitCode::good;
@@ -118,13 +78,12 @@ ExitCode run_choose(const Call& call) {
   if (!request.profiles.empty() && !conditions.none())
     throw Error(ExitCode::usage, "--profile names the clusters, and conditions choose them", "give one of the two");
   output.check();
-  const std::vector<PriceList> lists = price_files.read();
   Choice choice = predicted(verbosity, [&](const Data& data, const SimulationMeans& means) {
-    if (request.profiles.empty()) request.profiles = clusters_for(request, filter, data, lists);
+    if (request.profiles.empty()) request.profiles = clusters_for(request, filter, data);
     // Nobody trains models of this size with servers, and their simulation would take minutes.
     const bool large = data.traces.load(request.workloads.front()).elements() > 1e9;
     if (large && request.algorithms.empty() && request.presets.empty()) request.algorithms = {"ring"};
-    return choose(request, goals, data, means, lists);
+    return choose(request, goals, data, means);
   });
   if (choice.alternatives.empty())
     throw Error(ExitCode::usage, "nothing is left to choose from", reasons(choice.refused));

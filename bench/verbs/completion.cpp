@@ -198,7 +198,7 @@ ExitCode run_complete_words(const Call& call) {
 
 extern const Verb kCompletion, kCompleteWords;
 constinit const Verb kCompletion{
-    .name = "completion", .summary = "print completions for bash, zsh or fish", .run = run_completion};
+    .name = "completion", .summary = "print completions for bash, zsh or fish", .hidden = true, .run = run_completion};
 constinit const Verb kCompleteWords{.name = "complete-words",
                                     .summary = "what a shell offers for the last of these words",
                                     .hidden = true,

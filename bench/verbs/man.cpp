@@ -36,6 +36,6 @@ ExitCode run_man(const Call& call) {
 }  // namespace
 
 extern const Verb kMan;
-constinit const Verb kMan{.name = "man", .summary = "print manual pages", .run = run_man};
+constinit const Verb kMan{.name = "man", .summary = "print manual pages", .hidden = true, .run = run_man};
 
 }  // namespace hbench

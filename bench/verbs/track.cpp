@@ -8,7 +8,7 @@ namespace hbench {
 namespace {
 
 ExitCode run_track(const Call& call) {
-  const std::array actions{kTrackInit,   kTrackRun,    kTrackCheck, kTrackExplain, kTrackHistory,
+  const std::array actions{kTrackInit,   kTrackRun,    kTrackCheck, kTrackHistory,
                            kTrackAccept, kTrackFreeze, kTrackPair,  kTrackBisect};
   return run_action(
       call,

@@ -4,16 +4,15 @@
 
 namespace hbench {
 
-extern const Verb kSweep, kSubmit, kCollective, kTune, kChoose, kBandwidth, kCrossover, kCompare, kImport, kImportJob,
-    kExpect, kTrack, kTrace, kReport, kExport, kDb, kList, kProfile, kCalibrate, kValidate, kDoctor, kCompletion, kMan,
-    kEmulate, kCompleteWords;
+extern const Verb kSweep, kSubmit, kCollective, kChoose, kBandwidth, kCompare, kImport, kImportJob, kExpect, kTrack,
+    kTrace, kReport, kExport, kDb, kList, kProfile, kCalibrate, kValidate, kDoctor, kCompletion, kMan, kEmulate,
+    kCompleteWords;
 
 namespace {
-constexpr std::array kVerbs{&kSweep,     &kSubmit,   &kCollective, &kTune,       &kChoose, &kBandwidth,
-                            &kCrossover, &kCompare,  &kImport,     &kImportJob,  &kExpect, &kTrack,
-                            &kTrace,     &kReport,   &kExport,     &kDb,         &kList,   &kProfile,
-                            &kCalibrate, &kValidate, &kDoctor,     &kCompletion, &kMan};
-constexpr std::array kInnerVerbs{&kEmulate, &kCompleteWords};
+constexpr std::array kVerbs{&kSweep,     &kSubmit,  &kCollective, &kChoose,   &kBandwidth, &kCompare, &kImport,
+                            &kImportJob, &kExpect,  &kTrack,      &kTrace,    &kReport,    &kExport,  &kDb,
+                            &kList,      &kProfile, &kCalibrate,  &kValidate, &kDoctor};
+constexpr std::array kInnerVerbs{&kEmulate, &kCompletion, &kCompleteWords, &kMan};
 }  // namespace
 
 std::span<const Verb* const> verbs() { return kVerbs; }

@@ -331,26 +331,12 @@ std::string old_prices(const Choice& choice, const std::vector<Alternative>& bes
   if (!old.empty()) text = fmt::format("prices older than {} days: {}", kOldPrice.count(), some_of(old));
   if (!undated.empty())
     text += fmt::format("{}prices of which nobody states the day: {}", text.empty() ? "" : "; ", some_of(undated));
-  return text.empty() ? text : text + "; look again, or give --prices";
-}
-
-/// What lists of prices had and had not.
-std::string listed_prices(const ListedPrices& listed) {
-  if (listed.files.empty()) return {};
-  std::string text = fmt::format(
-      "prices of {} of the clusters are from {}; {} of its {} kinds of machines with GPUs are "
-      "no cluster's here",
-      listed.taken.size(), fmt::join(listed.files, ", "), listed.unmatched, listed.kinds);
-  std::vector<std::string> kept;
-  for (const auto& [name, why] : listed.kept) kept.push_back(fmt::format("{} ({})", name, why));
-  if (!kept.empty()) text += fmt::format("; not from it: {}", some_of(kept));
-  return text;
+  return text.empty() ? text : text + "; look again, and state the price in a profile of your own";
 }
 
 std::vector<std::string> warnings(const Choice& choice, const std::vector<Alternative>& best) {
   // Of the first one, which the verdict names.
   std::vector<std::string> texts{different_batches(best), doubtful_rates(choice, best), old_prices(choice, best),
-                                 listed_prices(choice.listed),
                                  best.empty() ? std::string() : warn_of_batch(best.front().point.asked)};
   std::erase_if(texts, [](const std::string& text) { return text.empty(); });
   return texts;
@@ -393,14 +379,6 @@ void flip_fields(Row& row, const PriceFlip& flip) {
              "of a node's price of the first to that of the second, with the bands of both times");
 }
 
-void listed_fields(Row& row, const ListedPrices& listed) {
-  row.field("files", listed.files);
-  row.field("taken", listed.taken, "clusters with a price of these");
-  row.field("kept", listed.kept, "clusters with a kind of machine that have their own, and why");
-  row.field("kinds", listed.kinds, "of machines with GPUs in the files");
-  row.field("unmatched", listed.unmatched, "that are no cluster's here");
-}
-
 void choice_fields(Row& row, const Choice& choice) {
   const auto alternative = [&](Row& of, const Alternative& each) {
     alternative_fields(of, each, choice);
@@ -424,7 +402,6 @@ void choice_fields(Row& row, const Choice& choice) {
         of.rows("clusters", best_by_cluster(each.alternatives), alternative, "the best of each, the best first");
       },
       "rankings of their own");
-  row.object("price_lists", if_known(!choice.listed.files.empty(), choice.listed), listed_fields);
   row.rows("left_out", choice.refused, refusal_fields);
 }
 

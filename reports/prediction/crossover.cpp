@@ -197,7 +197,7 @@ Document crossover_document(const Crossover& crossover) {
 }
 
 std::string crossover_json(const Crossover& crossover, Form form) {
-  return object_text(form, "hbench crossover --json", crossover, crossover_fields);
+  return object_text(form, "hbench bandwidth --strategies --json", crossover, crossover_fields);
 }
 
 }  // namespace hbench

@@ -85,13 +85,29 @@ Table all_table(const std::vector<const TrackedResult*>& results) {
   return table;
 }
 
+/// How a verdict was given: what the rule asks, and what was found.
+std::string grounds_text(const TrackedResult& result, const TrackRule& rule) {
+  const TrackJudgement& judged = result.judgement;
+  const std::size_t deciding = deciding_launches(judged.head_launches, rule);
+  return fmt::format(
+      "How it was judged: the change is {} (95 % {}), and {:.3g} % at least are asked for. Chance gives it with p "
+      "{:.2g}, over the gate {:.2g} ({:g} % at most); runs of the baseline differ by {:.2g} %. {} launches of the head "
+      "decide, and {} further ones have to show it again.",
+      signed_percent(judged.shift), interval_text(judged.interval), 100 * rule.least_effect, judged.p, judged.corrected,
+      100 * rule.level, 100 * judged.resolution, deciding, judged.head_launches - deciding);
+}
+
 /// What else differs in the first cases that have become slower or faster.
-std::vector<Block> changes(const std::vector<const TrackedResult*>& results) {
+std::vector<Block> changes(const std::vector<const TrackedResult*>& results, const TrackReport& report) {
   constexpr std::size_t kMost = 5;
   std::vector<Block> blocks;
   for (const TrackedResult* each : results)
-    if (!each->changed.empty() && blocks.size() < kMost)
-      blocks.emplace_back(Paragraph{fmt::format("{}: {}", each->sides.name, fmt::join(each->changed, " "))});
+    if (!each->changed.empty() && blocks.size() < kMost) {
+      const bool by_rule = !report.paired && !each->judgement.against_limit && each->judgement.compared();
+      blocks.emplace_back(
+          Paragraph{fmt::format("{}: {}{}", each->sides.name, fmt::join(each->changed, " "),
+                                by_rule ? " " + grounds_text(*each, report.request.rule) : std::string())});
+    }
   return blocks;
 }
 
@@ -124,13 +140,10 @@ Document track_document(const TrackReport& report) {
   document.blocks.emplace_back(Verdict{verdict_text(report)});
   const std::vector<const TrackedResult*> results = in_order(report);
   document.add_table(changes_table(results));
-  for (Block& each : changes(results)) document.blocks.push_back(std::move(each));
+  for (Block& each : changes(results, report)) document.blocks.push_back(std::move(each));
   document.add_table(all_table(results));
   for (const std::string& note : report.notes) document.blocks.emplace_back(Paragraph{note});
   document.blocks.emplace_back(Paragraph{report.paired ? rule_text(*report.paired) : rule_text(report.request.rule)});
-  if (!results.empty() && results.front()->id > 0)
-    document.blocks.emplace_back(
-        Paragraph{fmt::format("hbench track explain {} says how the first verdict came about.", results.front()->id)});
   return document;
 }
 

@@ -25,10 +25,12 @@ TEST(JobFormats, DoNotTakeTheFilesOfOtherPrograms) {
                  HasSubstr("kineto, "));
 }
 
-TEST(JobFormats, WithoutTimesMakeNoJobAlone) {
-  const Recording sizes{.file = "et.json", .bucket_elements = {5}, .holds = "1 bucket"};
-  expect_error([&] { make_job({sizes}, {}); }, ExitCode::usage, HasSubstr("et.json holds 1 bucket"),
-               HasSubstr("beside it"));
+TEST(JobFormats, WithoutStepsOrTimesAreNamed) {
+  for (const auto& [text, name, what] :
+       {std::tuple{R"({"schema": "1.1.1-chakra.0.0.4", "nodes": []})", "et.json", "it has sizes and no times"},
+        {"\x0a\x05", "rank0.et", "it has no steps"}})
+    expect_error([&, text = text, name = name] { recordings_of(text, name); }, ExitCode::usage, HasSubstr(what),
+                 HasSubstr("torch.profiler"));
 }
 
 }  // namespace

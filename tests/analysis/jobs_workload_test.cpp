@@ -85,20 +85,6 @@ TEST(JobTensors, AreAskedForInVainWhereTheyWereRecorded) {
                HasSubstr("leave --tensors mine out"));
 }
 
-TEST(JobTensors, AreCompletedByAFileThatHasSizesAndNoTimes) {
-  Recording times = without_shapes();
-  for (RecordedStep& step : times.steps)
-    for (RecordedCollective& each : step.collectives) each.elements = 0;
-  Recording sizes{.file = "execution_trace.json", .format = "execution-trace"};
-  sizes.gradient_elements = {10, 20, 30};
-  sizes.bucket_elements = {30, 30};
-  const TrainingJob job = make_job({times, sizes}, {});
-  ASSERT_TRUE(job.workload);
-  EXPECT_EQ(job.workload->timeline.gradients[0].elements, 10);
-  EXPECT_EQ(job.buckets[0].elements, 30);
-  expect_error([&] { make_job({sizes}, {}); }, ExitCode::usage, HasSubstr("no step with times"));
-}
-
 TEST(Job, IsOfRecordingsOfOneJobAlone) {
   Recording first = without_shapes(), second = without_shapes();
   second.file = "other.json";

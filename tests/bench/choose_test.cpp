@@ -287,31 +287,6 @@ TEST(ChooseVerb, MarksPricesThatAreNotOnDemand) {
   EXPECT_THAT(text, Not(HasSubstr("gcp-a4-highgpu-8g is cheaper")));
 }
 
-TEST(ChooseVerb, TakesPricesOfAList) {
-  const TemporaryFolder folder;
-  const std::string file = (folder / "vms.csv").string();
-  write_bytes(file,
-              "InstanceType,AcceleratorName,AcceleratorCount,Price,SpotPrice,Region\n"
-              "p5.48xlarge,H100,8,40,10,us-east-1\np9.48xlarge,X100,8,90,,us-east-1\n");
-  const auto with = [&](const char* flag) {
-    std::vector<std::string> arguments{"--workload",  "resnet50", "--gpus",   "8",  "--profile", "aws-p5,oci-h100",
-                                       "--algorithm", "ring",     "--epochs", "90", "--prices",  file};
-    if (*flag != 0) arguments.emplace_back(flag);
-    return choose_by(arguments);
-  };
-  EXPECT_THAT(with(""), AllOf(HasSubstr("40.00 USD"), HasSubstr("vms.csv: p5.48xlarge"), HasSubstr("us-east-1"),
-                              HasSubstr("prices of 1 of the clusters are from"),
-                              HasSubstr("1 of its 2 kinds of machines with GPUs are no cluster's here"),
-                              HasSubstr("not from it: oci-h100")));
-  EXPECT_THAT(with("--spot-prices"), HasSubstr("10.00 USD"));
-  expect_error(
-      [&] {
-        choose_by({"--prices", "absent.csv"});
-      },
-      ExitCode::usage, HasSubstr("there is no file absent.csv"));
-  testing::internal::GetCapturedStdout();
-}
-
 TEST(ChooseVerb, DoesNotJoinNodesThatNothingJoins) {
   const std::string text = choose_by({"--workload", "resnet50", "--gpus", "8,16", "--profile", "lambda-8x-h100-sxm"});
   EXPECT_THAT(text, HasSubstr("lambda-8x-h100-sxm on more than 8 GPUs: its profile has 1 node"));

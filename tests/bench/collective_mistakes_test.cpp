@@ -176,36 +176,5 @@ TEST_F(CollectiveMistakesUnderMpi, OfWorldsThatALauncherDidNotStartAreRefused) {
   unsetenv("OMPI_COMM_WORLD_RANK");
 }
 
-TEST(TuneMistakes, AreRefusedBeforeAnythingIsLaunched) {
-  expect_mistakes(
-      {
-          {{"--workload", "vgg61", "--profile", "hkbu-10gbe"}, "no workload 'vgg61'; did you mean 'vgg16'?", "known"},
-          {{"--profile", "hkbu-1gbe"}, "no profile 'hkbu-1gbe'; did you mean 'hkbu-10gbe'?", "known"},
-          {{"--profile", "hkbu-10gbe", "--fusion", "horovdo"}, "did you mean 'horovod'?", "known"},
-          {{"--profile", "hkbu-10gbe", "--fusion", ""}, "nothing is given after --fusion", "give a value"},
-          {{"--algorithm", "rign"}, "no algorithm 'rign'; did you mean 'ring'?", "known"},
-          {{"--compressor", "pf16"}, "no compressor 'pf16'; did you mean 'bf16'?", "known"},
-          {{"--ranks", "0"}, "--ranks: Value 0 not in range", "--help"},
-          {{"--steps", "0"}, "--steps: Value 0 not in range", "--help"},
-          {{"--ranks", "2", "--profile", "hkbu-10gbe"}, "excludes", "--help"},
-          {{"--gpus", "8"}, "--gpus requires --profile", "--help"},
-          {{"--fusoin", "ddp"}, "unknown option '--fusoin'; did you mean '--fusion'?", "--help"},
-          {{"--workload", "lenet5", "--budget", "soon"}, "soon", ""},
-          {{"--workload", "lenet5", "--budget", "0s"}, "--budget 0s", "2min"},
-      },
-      "tune");
-}
-
-// How large the model is, LibTorch must say.
-TEST(TuneMistakes, OfNothingToChooseFromAreRefusedBeforeAnythingIsLaunched) {
-  const auto tune = [] { run_verb("tune", {"--workload", "lenet5", "--fusion", "none"}); };
-  if (torch_availability().available)
-    expect_error(tune, ExitCode::usage, testing::HasSubstr("none leaves nothing to choose from"),
-                 testing::HasSubstr("several with commas"));
-  else
-    expect_error(tune, ExitCode::environment, testing::HasSubstr("built without LibTorch"),
-                 testing::HasSubstr("install LibTorch"));
-}
-
 }  // namespace
 }  // namespace hbench

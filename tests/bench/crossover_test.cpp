@@ -1,4 +1,4 @@
-// hbench crossover: who is the fastest, and when that cannot be said.
+// hbench bandwidth --strategies: who is the fastest, and when that cannot be said.
 
 #include "analysis/prediction/crossover.hpp"
 
@@ -108,7 +108,8 @@ TEST(MessageSizes, AreReadAsRangesAndLists) {
 std::string crossover_by(std::vector<std::string> arguments) {
   testing::internal::CaptureStdout();
   arguments.emplace_back("--quiet");
-  const ExitCode code = find_entry(verbs(), "crossover", "verb").run({std::move(arguments), "hbench crossover"});
+  if (std::ranges::find(arguments, "--collective") == arguments.end()) arguments.emplace_back("--strategies");
+  const ExitCode code = find_entry(verbs(), "bandwidth", "verb").run({std::move(arguments), "hbench bandwidth"});
   std::fflush(stdout);
   EXPECT_EQ(code, ExitCode::good);
   return testing::internal::GetCapturedStdout();

@@ -23,10 +23,9 @@ TEST(PublishedSchemas, HoldWhatPredictionsPrint) {
   expect_valid(here, "bandwidth-1", "$HBENCH bandwidth --compressor none,fp16,onebit " + job);
   expect_valid(here, "choose-1", "$HBENCH choose --profile aws-p3-25gbe,dgx-a100 " + job);
   expect_valid(here, "choose-1", "$HBENCH choose --epochs 90 --budget 30000usd " + job);
-  expect_valid(here, "crossover-1", "$HBENCH crossover --bandwidth 10,100 " + job);
-  expect_valid(here, "crossover-1", "$HBENCH crossover --collective all_reduce --bytes 1K,1M --gpus 8 --json");
+  expect_valid(here, "crossover-1", "$HBENCH bandwidth --strategies --bandwidth 10,100 " + job);
+  expect_valid(here, "crossover-1", "$HBENCH bandwidth --collective all_reduce --bytes 1K,1M --gpus 8 --json");
   expect_valid(here, "compare-1", "$HBENCH compare horovod-tensorflow --quiet --json");
-  expect_valid(here, "tune-1", "$HBENCH tune --profile aws-p3-25gbe --quiet --json");
   expect_valid(here, "expect-training-1", "$HBENCH expect --measured 9 --profile aws-p5 " + job);
   expect_valid(here, "expect-1", "$HBENCH expect --profile aws-p5 --ranks 16 -b 1M -e 4M --json");
   expect_valid(here, "expect-1",
@@ -81,7 +80,6 @@ TEST(PublishedSchemas, HoldWhatIsTracked) {
   ASSERT_EQ(imported.code, 0) << imported.err;
   expect_valid(here, "track-check-1", "$HBENCH track check --db t.db --no-confirm --json");
   expect_valid(here, "track-history-1", "$HBENCH track history --db t.db --json");
-  expect_valid(here, "track-explain-1", "$HBENCH track explain 1 --db t.db --json");
   write_bytes(here / "hbench.toml",
               "[track]\nlaunches = 2\n[[command]]\nname = \"a\"\nrun = \"echo '{\\\"ms\\\": 3}'\"\n");
   expect_valid(here, "track-run-1", "$HBENCH track run --launches 1 --quiet --json");

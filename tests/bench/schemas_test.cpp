@@ -12,7 +12,6 @@
 #include "bench/output/listing.hpp"
 #include "bench/output/points_json.hpp"
 #include "bench/track/tracked_run.hpp"
-#include "bench/tune/report.hpp"
 #include "collectives/base/file.hpp"
 #include "reports/prediction/bandwidth.hpp"
 #include "reports/prediction/choice.hpp"
@@ -27,7 +26,6 @@
 #include "reports/prediction/validated_rates.hpp"
 #include "reports/prediction/validation.hpp"
 #include "reports/track/bisection.hpp"
-#include "reports/track/explanation.hpp"
 #include "reports/track/history.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -57,7 +55,6 @@ std::vector<CollectiveRow> collective() {
   row.result.asked.collective = {.name = "all-reduce", .data_type = "float32"};
   return {row};
 }
-Tuning tuning() { return {.settings = {{}}}; }
 
 constexpr Form kSchema = Form::schema;
 constexpr Published kPublished[] = {
@@ -81,10 +78,8 @@ constexpr Published kPublished[] = {
     {"profile-check-1", [] { return findings_json({}, kSchema); }},
     {"profile-diff-1", [] { return difference_json({}, {}, false, kSchema); }},
     {"track-bisect-1", [] { return bisect_json({}, kSchema); }},
-    {"track-explain-1", [] { return explanation_json({}, kSchema); }},
     {"track-history-1", [] { return history_json({}, kSchema); }},
     {"track-run-1", [] { return stored_run_json({}, kSchema); }},
-    {"tune-1", [] { return tuning_json(tuning(), kSchema); }},
     {"validate-1", [] { return validation_json({}, kSchema); }},
     {"validate-collectives-1", [] { return curves_json({}, kSchema); }},
     {"validate-rates-1", [] { return rates_json({}, kSchema); }},

@@ -157,12 +157,10 @@ TEST_F(TrackCheck, LeavesOutCasesWithoutTimedSamples) {
   add_history(4, {step_of("vgg16")});
   EXPECT_EQ(run({}), ExitCode::good);
   EXPECT_EQ(checked().results[0].judgement.runs, 6U);
-  EXPECT_EQ(run({"1"}, "explain"), ExitCode::good);
   EXPECT_EQ(run({}, "history"), ExitCode::good);
   add_run("main", {untimed("step_seconds"), answer(step_of("resnet18"), 0.1)});
   EXPECT_EQ(checked().results[0].judgement.reason, "the head has no timed launch of it");
   EXPECT_EQ(run({}), ExitCode::not_comparable) << "the other case is new";
-  EXPECT_EQ(run({"2"}, "explain"), ExitCode::good);
   EXPECT_EQ(run({}, "history"), ExitCode::good);
 }
 

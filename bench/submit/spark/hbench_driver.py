@@ -1,4 +1,4 @@
-"""Runs a command on the driver of an engine (Spark, Ray) with the engine's tasks as the hosts of the command's mpirun.
+"""Runs a command on the driver of Spark with the engine's tasks as the hosts of the command's mpirun.
 
 An engine starts tasks that call `hbench_keeper.be_host`, which dial this process; nothing listens in them. `run` waits
 for them, writes Open MPI's host file, and runs the command with an environment in which any `mpirun` uses these hosts:

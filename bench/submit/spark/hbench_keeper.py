@@ -1,6 +1,6 @@
 """Runs commands for another process and ends them, and all that they have started, however that process ends.
 
-A task of an engine (Spark, Ray) becomes a host of mpirun by `be_host`, which starts this file as a process of its own:
+A task of an engine (Spark) becomes a host of mpirun by `be_host`, which starts this file as a process of its own:
 it dials the driver and runs what the driver says, such as Open MPI's daemon. The driver keeps its own command so too. A
 task that is cancelled or killed cannot clean up behind itself; this process outlives it by a moment, and does.
 
@@ -238,7 +238,7 @@ def end_all() -> None:
 
 def serve_as_host() -> None:
     invitation = json.loads(sys.stdin.buffer.readline())
-    # No child of the task: engines (Ray) kill the children of a task with it, before they could clean up.
+    # No child of the task: engines kill the children of a task with it, before they could clean up.
     if os.fork() != 0:
         os._exit(0)
     address = tuple(invitation["address"])

@@ -1,7 +1,7 @@
 // How often the rule of hbench track says "regressed" of equal code, and how often of code that is slower, beside the
 // rules of other tools, on launches whose noise is known:
 //
-//   build/ci/bench/micro/false_alarms [GATES]
+//   build/ci/tests/studies/false_alarms [GATES]
 //
 // A gate is 20 cases. A launch's iterations scatter about a time of the launch, which scatters too; 5 of 100 launches
 // may be 8 % slow, as badly placed ones are, or the whole machine may be during some of the runs. A head has 10
@@ -18,7 +18,7 @@
 
 #include "analysis/statistics/rank_test.hpp"
 #include "analysis/track/judge.hpp"
-#include "bench/micro/noisy_machine.hpp"
+#include "tests/studies/noisy_machine.hpp"
 
 namespace hbench {
 namespace {

@@ -1,5 +1,5 @@
 // What hbench's simulator says of a ring all-reduce on a flat network, and how long it takes to say it: one line for
-// `bench/peers/simgrid`. It names the schedule too, so that both simulate the same messages.
+// `tests/simgrid/compare`. It names the schedule too, so that both simulate the same messages.
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // How far simulated steps of each training method are from those of real ranks whose compute is replaced by sleeping:
 //
-//   build/ci/bench/micro/sleeping_ranks [METHOD ...]
+//   build/ci/tests/studies/sleeping_ranks [METHOD ...]
 //
 // Ranks are threads with the engine, and a model of 57,000 parameters, so that messages take next to nothing and what
 // is compared is who waits for whom: all ranks alike, and rank 1 slower than the others. The throughput of all ranks,

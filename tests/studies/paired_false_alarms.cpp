@@ -1,7 +1,7 @@
 // How often hbench track pair says "regressed" of equal sides, and how often of a side that is 5 % slower, on launches
 // whose noise is known and on a machine that drifts meanwhile:
 //
-//   build/ci/bench/micro/paired_false_alarms [GATES [PAIRS]]
+//   build/ci/tests/studies/paired_false_alarms [GATES [PAIRS]]
 //
 // A gate is 20 cases, whose launches take turns A B B A. Beside it: the rank test of hbench track check on the same
 // launches without their order, and on launches of which all of one side come first; both corrected for 20
@@ -14,7 +14,7 @@
 
 #include "analysis/statistics/rank_test.hpp"
 #include "analysis/track/paired.hpp"
-#include "bench/micro/noisy_machine.hpp"
+#include "tests/studies/noisy_machine.hpp"
 
 namespace hbench {
 namespace {
