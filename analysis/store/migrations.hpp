@@ -1,6 +1,6 @@
 #pragma once
 
-/// The steps that lead from an empty file to today's schema.
+/// The steps that lead from an empty file, or from a database of hbench 0.1.0, to today's schema.
 
 #include <span>
 #include <string_view>
@@ -9,7 +9,7 @@ namespace hbench::store {
 
 class Database;
 
-/// One step: SQL that turns a database of `version - 1` into one of `version`. Once released, never edited.
+/// One step: SQL that turns a database of the step before it into one of `version`. Once released, never edited.
 struct Migration {
   int version = 0;
   std::string_view sql;
@@ -18,7 +18,8 @@ struct Migration {
   void (*finish)(Database& database) = nullptr;
 };
 
-/// All steps, one for each file of `migrations/`; the versions are 1, 2, 3 ... without a gap.
+/// All steps, one for each file of `migrations/`, in ascending order: the schema of each release. Between them, versions
+/// were those of no release; databases of such a version are refused.
 std::span<const Migration> migrations();
 
 }  // namespace hbench::store

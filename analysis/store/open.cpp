@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analysis/store/file_system.hpp"
 #include "analysis/store/migrate.hpp"
 #include "collectives/base/error.hpp"
@@ -54,6 +56,9 @@ void check_is_ours(Database& database, std::span<const Migration> steps) {
     refuse(fmt::format("'{}' has schema version {}; this hbench knows versions up to {}", database.file(), version,
                        steps.back().version),
            "use the newer hbench that wrote it");
+  if (std::ranges::find(steps, version, &Migration::version) == steps.end())
+    refuse(fmt::format("'{}' has schema version {}, which no release of hbench had", database.file(), version),
+           "hbench export with the program that wrote it, or measure again into another file");
 }
 
 }  // namespace

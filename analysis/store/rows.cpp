@@ -7,7 +7,6 @@
 #include <map>
 
 #include "analysis/records/case_fields.hpp"
-#include "analysis/records/fingerprint.hpp"
 #include "analysis/records/trial.hpp"
 #include "analysis/store/span_rows.hpp"
 #include "analysis/store/uuid.hpp"
@@ -249,20 +248,11 @@ std::vector<CaseResult> select_baselines(Database& database) {
 
 void complete_cases(Database& database) {
   Statement row(database, select_cases("1"));
-  Statement update(database, "UPDATE scaling_case SET machine = ?, question = ?, place = ? WHERE id = ?");
-  Statement words(database, "INSERT OR IGNORE INTO environment (run_id, key, value) VALUES (?, ?, ?)");
+  Statement update(database, "UPDATE scaling_case SET question = ?, place = ? WHERE id = ?");
   std::vector<std::int64_t> ids;
-  std::vector<CaseResult> results = select_bare(database, row, ids);
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    Case& asked = results[i].asked;
-    const std::int64_t run = results[i].producer.run;
-    if (asked.is_timed() && asked.machine.empty()) {
-      const Fingerprint machine = fingerprint(select_pairs(database, "environment", run), asked.training.on_gpu());
-      asked.machine = machine.digest;
-      words.run(run, environment_key(machine.digest), machine.text);
-    }
-    update.run(asked.machine, asked.question(), asked.place(), ids[i]);
-  }
+  const std::vector<CaseResult> results = select_bare(database, row, ids);
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    update.run(results[i].asked.question(), results[i].asked.place(), ids[i]);
 }
 
 }  // namespace hbench::store

@@ -31,8 +31,7 @@ std::vector<CaseResult> select_baselines(Database& database);
 /// where these are asked for.
 std::vector<CaseResult> select_of_run(Database& database, std::int64_t run, bool with_spans = false);
 
-/// What a migration cannot say in SQL: gives timed cases without a machine that of their run's environment, and every
-/// case the keys of today's list of fields.
+/// What a migration cannot say in SQL: gives every case the keys of today's list of fields.
 void complete_cases(Database& database);
 
 }  // namespace hbench::store

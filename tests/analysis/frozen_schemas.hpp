@@ -9,11 +9,12 @@
 
 namespace hbench {
 
-/// The databases of `tests/analysis/data`, one of each schema before today's, oldest first.
+/// The databases of `tests/analysis/data`, one of each released schema before today's, oldest first.
 inline std::vector<std::string> frozen_schemas() {
   std::vector<std::string> names;
-  for (const store::Migration& next : store::migrations().subspan(1))
-    names.push_back(fmt::format("version_{}.sql", next.version - 1));
+  const auto steps = store::migrations();
+  for (const store::Migration& step : steps.first(steps.size() - 1))
+    names.push_back(fmt::format("version_{}.sql", step.version));
   return names;
 }
 

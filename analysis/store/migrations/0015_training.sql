@@ -1,5 +1,36 @@
--- The view `point` of version 13, with the columns of version 14: a measured framework is another point than hbench.
-DROP VIEW point;
+-- What came after hbench 0.1.0.
+
+-- Micro-batches of a step whose gradients are added up; 0: one. Samples of a step at every GPU count; 0: weak scaling.
+ALTER TABLE scaling_case ADD COLUMN accumulate INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE scaling_case ADD COLUMN global_batch INTEGER NOT NULL DEFAULT 0;
+-- Activations that the backward pass of a predicted step computes again; empty: none.
+ALTER TABLE scaling_case ADD COLUMN recompute TEXT NOT NULL DEFAULT '';
+-- What the ranks of a job do in an iteration, such as local-sgd:8; empty: they train synchronously.
+ALTER TABLE scaling_case ADD COLUMN method TEXT NOT NULL DEFAULT '';
+-- A measured model of one's own is known by its file: this digest of it. Empty: the model is hbench's, or no model.
+ALTER TABLE scaling_case ADD COLUMN model_digest TEXT NOT NULL DEFAULT '';
+-- The optimizer, such as adam; empty: of measured steps SGD, else the one that the workload was recorded with.
+ALTER TABLE scaling_case ADD COLUMN optimizer TEXT NOT NULL DEFAULT '';
+-- The program that trained, and its version; empty: hbench itself.
+ALTER TABLE scaling_case ADD COLUMN framework TEXT NOT NULL DEFAULT '';
+ALTER TABLE scaling_case ADD COLUMN framework_version TEXT NOT NULL DEFAULT '';
+
+-- Figures for whoever reads the database without hbench, as analysis/points computes them: a row for each result of a
+-- benchmark of training. What a result does not have is NULL. A median over n values is the mean of those that are at
+-- (n + 1) / 2 and (n + 2) / 2, which are one where n is odd.
+
+-- A launch: the median over its timed iterations of the mean over ranks.
+CREATE VIEW launch AS
+WITH iterations AS (
+  SELECT case_id, metric, launch, avg(value) AS seconds FROM sample
+  WHERE metric IN ('step_seconds', 'paired_baseline_seconds') AND NOT warmup
+  GROUP BY case_id, metric, launch, iteration
+), placed AS (
+  SELECT *, row_number() OVER (same ORDER BY seconds) AS place, count(*) OVER same AS n
+  FROM iterations WINDOW same AS (PARTITION BY case_id, metric, launch)
+)
+SELECT case_id, metric, launch, avg(seconds) AS seconds FROM placed
+WHERE place IN ((n + 1) / 2, (n + 2) / 2) GROUP BY case_id, metric, launch;
 
 CREATE VIEW point AS
 WITH step AS (  -- the median over launches

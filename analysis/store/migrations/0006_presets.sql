@@ -1,1 +1,0 @@
-ALTER TABLE scaling_case ADD COLUMN preset TEXT NOT NULL DEFAULT '';
