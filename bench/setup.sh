@@ -99,26 +99,36 @@ differs() {
   return 1
 }
 
-# plain_progress: of ninja's lines, those that say something new: every twentieth of the build, and what went wrong.
-plain_progress() {
-  awk 'BEGIN { shown = -1 }
+# build_progress TERMINAL: of ninja's lines, how far the build is and how long the rest takes at this machine's speed, and
+# what went wrong. A line for each twentieth of the build; on a terminal (1) one line that is overwritten.
+build_progress() {
+  awk -v terminal="$1" 'BEGIN { shown = -1; begin = systime() }
+    function left(built, all,   seconds) {
+      seconds = (systime() - begin) * (all - built) / built
+      if (built < 20 || seconds < 1) return ""
+      return seconds < 90 ? sprintf(", about %d s left", seconds + 0.5) : sprintf(", about %d min left", seconds / 60 + 0.5)
+    }
     /^\[[0-9]+\/[0-9]+\] / {
       split(substr($1, 2), count, /[\/\]]/)
-      now = int(20 * count[1] / count[2])
-      if (now > shown) { print "hbench: built " count[1] " of " count[2]; fflush(); shown = now }
+      now = int((terminal ? 200 : 20) * count[1] / count[2])
+      if (now > shown) {
+        shown = now
+        printf "%shbench: built %d of %d%s%s", terminal ? "\r\033[K" : "", count[1], count[2], left(count[1], count[2]), terminal ? "" : "\n"
+        fflush()
+      }
       next
     }
-    { print; fflush() }'
+    /^ninja: Entering directory/ { next }
+    { print (terminal ? "\n" : "") $0; fflush() }
+    END { if (terminal) print "" }'
 }
 
-# run_ninja FOLDER TARGET: on a terminal ninja shows one line that it overwrites.
+# run_ninja FOLDER TARGET
 run_ninja() {
   export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
-  if [ -t 2 ]; then
-    ninja -C "$1" "$2" >&2
-  else
-    ninja -C "$1" "$2" 2>&1 | plain_progress >&2
-  fi
+  local terminal=0
+  [ ! -t 2 ] || terminal=1
+  ninja -C "$1" "$2" 2>&1 | build_progress $terminal >&2
 }
 
 # build PRESET TARGET [CMAKE ARGUMENT...]: configures when that was never done, or with other arguments, and builds.
