@@ -4,7 +4,7 @@ install(TARGETS hbench RUNTIME DESTINATION bin)
 install(TARGETS hbench-worker RUNTIME DESTINATION libexec/hbench)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cluster-profiles DESTINATION share/hbench FILES_MATCHING PATTERN "*.toml")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/workloads/traces DESTINATION share/hbench FILES_MATCHING PATTERN "*.toml")
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/reports/schemas DESTINATION share/hbench FILES_MATCHING PATTERN "*.json")
+install(FILES ${PROJECT_SOURCE_DIR}/reports/track/track-check-1.json DESTINATION share/hbench/schemas)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/reports/ci DESTINATION share/hbench)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/submit/spark DESTINATION share/hbench FILES_MATCHING PATTERN "*.py")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/frameworks/ranks/ DESTINATION share/hbench/frameworks FILES_MATCHING PATTERN "*.py")
@@ -16,11 +16,12 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/examples DESTINATION share/hbench 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/guide DESTINATION share/doc/hbench)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION share/doc/hbench)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/hbench RENAME copyright)
-# Manual pages and completions are what the program prints.
+# Manual pages, schemas and completions are what the program prints.
 install(CODE "
   set(prefix \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
   file(MAKE_DIRECTORY \"\${prefix}/share/man/man1\")
   execute_process(COMMAND \"$<TARGET_FILE:hbench>\" man --folder \"\${prefix}/share/man/man1\" COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND \"$<TARGET_FILE:hbench>\" schemas --folder \"\${prefix}/share/hbench/schemas\" COMMAND_ERROR_IS_FATAL ANY)
   foreach(place bash:bash-completion/completions/hbench zsh:zsh/site-functions/_hbench
       fish:fish/vendor_completions.d/hbench.fish)
     string(REPLACE \":\" \";\" place \${place})

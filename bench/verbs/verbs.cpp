@@ -6,13 +6,13 @@ namespace hbench {
 
 extern const Verb kSweep, kSubmit, kCollective, kChoose, kBandwidth, kCompare, kImport, kImportJob, kExpect, kTrack,
     kTrace, kReport, kExport, kDb, kList, kProfile, kCalibrate, kValidate, kDoctor, kCompletion, kMan, kEmulate,
-    kCompleteWords;
+    kCompleteWords, kSchemas;
 
 namespace {
 constexpr std::array kVerbs{&kSweep,     &kSubmit,  &kCollective, &kChoose,   &kBandwidth, &kCompare, &kImport,
                             &kImportJob, &kExpect,  &kTrack,      &kTrace,    &kReport,    &kExport,  &kDb,
                             &kList,      &kProfile, &kCalibrate,  &kValidate, &kDoctor};
-constexpr std::array kInnerVerbs{&kEmulate, &kCompletion, &kCompleteWords, &kMan};
+constexpr std::array kInnerVerbs{&kEmulate, &kCompletion, &kCompleteWords, &kMan, &kSchemas};
 }  // namespace
 
 std::span<const Verb* const> verbs() { return kVerbs; }

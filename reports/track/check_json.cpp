@@ -1,6 +1,6 @@
 #include "reports/track/check.hpp"
 
-/// For programs; `reports/schemas/track-check-1.json` says what is in it.
+/// For programs; `reports/track/track-check-1.json` says what is in it.
 
 #include "analysis/track/rule_json.hpp"
 #include "reports/rows/row.hpp"

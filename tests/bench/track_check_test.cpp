@@ -445,7 +445,7 @@ TEST_F(TrackCheck, IsReadByProgramsThatOthersWrote) {
             ExitCode::lost_rank);
   std::string read;
   EXPECT_EQ(shell(fmt::format("{}/python " HBENCH_SOURCE_DIR "/tests/bench/read_track_outputs {} " HBENCH_SOURCE_DIR
-                              "/reports/schemas/track-check-1.json",
+                              "/reports/track/track-check-1.json",
                               tools, folder),
                   read),
             0);
