@@ -108,7 +108,7 @@ Allocation allocation_of_job(const Variables& variables, const std::function<std
   return {};
 }
 
-[[noreturn]] void refuse_few_hosts(const Allocation& allocation, int expected, const Variables& variables) {
+[[noreturn]] void refuse_few_hosts(const Allocation& allocation, int expected) {
   std::string where = kSlurmNodes;
   for (const FileVariable& each : kFileVariables) where += fmt::format(", {}", each.name);
   throw Error(ExitCode::environment,
@@ -163,7 +163,7 @@ Allocation allocation_of(const HostFlags& flags, const ReadVariable& variable,
   }
   allocation.launcher = flags.launcher;
   if (std::max<std::ptrdiff_t>(1, std::ssize(allocation.hosts)) < flags.expected)
-    refuse_few_hosts(allocation, flags.expected, Variables(variable));
+    refuse_few_hosts(allocation, flags.expected);
   return allocation;
 }
 
