@@ -25,8 +25,8 @@ function(hbench_add_precompiled name)
 endfunction()
 
 # hbench_join(<target>): compiles the files of a room together, some at a time, so that headers and templates are read and
-# instantiated once for all of them: in two fifths of the time. Presets asan and tsan do it, which are built whole. The others
-# compile each file alone, so that none lives on what another one includes.
+# instantiated once for all of them: in two fifths of the time. The presets do it, but for dev and gpu, which compile each file
+# alone, so that none lives on what another one includes. Each test has a namespace of its file's name (tests/joined_names).
 option(HBENCH_JOIN "Compile the files of a room together: quick for a whole build, slow for one change" OFF)
 # The files of these rooms define the same names, each for itself: most are entries of families.
 set(HBENCH_APART
@@ -59,8 +59,7 @@ function(hbench_precompile target)
   if(ARGC GREATER 1)
     set(name ${ARGV1})
   endif()
-  # Tests have names for themselves alone.
-  if(HBENCH_JOIN AND NOT name STREQUAL "hbench_precompiled_tests")
+  if(HBENCH_JOIN)
     hbench_join(${target})
   endif()
   if(HBENCH_PRECOMPILE)

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace hbench {
+namespace hbench::architecture_test {
 namespace {
 
 /// The folders are a line: each may include from those above it in this table, beside itself.
@@ -502,4 +502,4 @@ TEST(ArchitectureRule, TellsRoomsAndUnits) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::architecture_test

@@ -9,7 +9,7 @@
 #include "tests/collectives/clusters.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::as_recorded_test {
 namespace {
 
 using testing::round_cluster;
@@ -107,4 +107,4 @@ TEST_F(AsRecorded, OfARealJobIsWithinATenthOfItsStep) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::as_recorded_test

@@ -6,7 +6,7 @@
 
 #include "example_results.hpp"
 
-namespace hbench {
+namespace hbench::baseline_test {
 namespace {
 
 using testing::AllOf;
@@ -106,4 +106,4 @@ TEST(Baseline, IsOfTheSameRunOnly) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::baseline_test

@@ -7,7 +7,7 @@
 #include "analysis/prediction/one_gpu.hpp"
 #include "analysis/published/largest_batch.hpp"
 
-namespace hbench {
+namespace hbench::batches_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -146,4 +146,4 @@ TEST(KnownBatches, WarnOfMoreSamplesAndOfNothingThatIsNotKnown) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::batches_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hbench {
+namespace hbench::binomial_test {
 namespace {
 
 // Of 2^15 equally likely outcomes one is all successes, and 15 have one failure.
@@ -16,4 +16,4 @@ TEST(BinomialTail, CountsOutcomesOfFairTrials) {
 TEST(BinomialTail, KnowsUnfairTrials) { EXPECT_NEAR(binomial_tail(2, 3, 0.25), 10.0 / 64, 1e-14); }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::binomial_test

@@ -7,7 +7,7 @@
 #include "analysis/prediction/one_gpu.hpp"
 #include "workloads/step/recomputation.hpp"
 
-namespace hbench {
+namespace hbench::case_memory_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -186,4 +186,4 @@ TEST(RefuseMemory, NamesTheMethodWithWhichTheStateHasRoom) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::case_memory_test

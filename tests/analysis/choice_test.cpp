@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace hbench {
+namespace hbench::choice_test {
 namespace {
 
 using testing::ElementsAre;
@@ -271,4 +271,4 @@ TEST(Doubled, IsTheQuickestWayToUseTwiceAsManyGpus) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::choice_test

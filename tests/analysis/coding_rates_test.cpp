@@ -4,7 +4,7 @@
 
 #include "analysis/records/metrics.hpp"
 
-namespace hbench {
+namespace hbench::coding_rates_test {
 namespace {
 
 /// A collective that was timed on `machine`: 2 us for a call and 1 ns for a byte to encode, 3 us and 0.5 ns to decode.
@@ -60,4 +60,4 @@ TEST(CodingRates, AreOfThisMachineAndDevice) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::coding_rates_test

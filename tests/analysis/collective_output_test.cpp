@@ -10,7 +10,7 @@
 #include "analysis/import/collective_output.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::collective_output_test {
 namespace {
 
 using testing::_;
@@ -93,4 +93,4 @@ TEST(CollectiveOutput, SaysWhatIsNoMeasurementOfOneCollective) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::collective_output_test

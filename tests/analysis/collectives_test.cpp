@@ -6,7 +6,7 @@
 #include "example_results.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::collectives_test {
 namespace {
 
 CaseResult example_collective() {
@@ -139,4 +139,4 @@ TEST(MemoryBound, IsOfTheFastestPass) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::collectives_test

@@ -5,7 +5,7 @@
 #include "analysis/points/points.hpp"
 #include "example_results.hpp"
 
-namespace hbench {
+namespace hbench::comparison_test {
 namespace {
 
 Point point(Evidence evidence, double efficiency) {
@@ -72,4 +72,4 @@ TEST(Comparison, OfNothingIsZero) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::comparison_test

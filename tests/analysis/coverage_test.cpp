@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-namespace hbench {
+namespace hbench::coverage_test {
 namespace {
 
 /// A step that took `exp(off)` times what was simulated, with a band of `slower` and `faster`.
@@ -78,4 +78,4 @@ TEST(HeldElsewhere, IsAboutTheLevelWhereSourcesAreOfOneKind) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::coverage_test

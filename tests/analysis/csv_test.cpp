@@ -7,7 +7,7 @@
 #include "analysis/statistics/random.hpp"
 #include "collectives/base/error.hpp"
 
-namespace hbench {
+namespace hbench::csv_test {
 namespace {
 
 using Fields = std::vector<std::string>;
@@ -98,4 +98,4 @@ TEST(Csv, TakesOrRefusesAnyTextButNeverBreaks) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::csv_test

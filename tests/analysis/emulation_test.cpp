@@ -6,7 +6,7 @@
 
 #include "analysis/points/points.hpp"
 
-namespace hbench {
+namespace hbench::emulation_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -139,4 +139,4 @@ TEST(EmulatedPairs, HaveWhatWasPublishedAndMeasuredOfTheSame) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::emulation_test

@@ -12,7 +12,7 @@
 #include "collectives/base/error.hpp"
 #include "collectives/network/library_model.hpp"
 
-namespace hbench {
+namespace hbench::expectation_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -164,4 +164,4 @@ TEST(Expect, LeavesOutWhatCannotBeComparedAndRefusesWhereThatIsAll) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::expectation_test

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-namespace hbench {
+namespace hbench::fingerprint_test {
 namespace {
 
 using Facts = std::map<std::string, std::string>;
@@ -89,4 +89,4 @@ TEST(Fingerprint, LeavesOutALibraryThatIsAbsent) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::fingerprint_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::gpu_range_test {
 namespace {
 
 using testing::AllOf;
@@ -61,4 +61,4 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"99999999999999999999", "99999999999999999999 GPUs are more"}));
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::gpu_range_test

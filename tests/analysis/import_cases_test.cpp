@@ -8,7 +8,7 @@
 #include "collectives/base/file.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::import_cases_test {
 namespace {
 
 using testing::DoubleEq;
@@ -199,4 +199,4 @@ TEST(ImportCases, OfATrainingBenchmarkHaveItsModelBatchAndRate) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::import_cases_test

@@ -12,7 +12,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/mutate.hpp"
 
-namespace hbench {
+namespace hbench::import_formats_test {
 namespace {
 
 using ::testing::DoubleEq;
@@ -441,4 +441,4 @@ TEST(CompleteCollectives, RefusesHintsThatTheFileContradicts) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::import_formats_test

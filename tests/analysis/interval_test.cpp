@@ -8,7 +8,7 @@
 
 #include "analysis/statistics/random.hpp"
 
-namespace hbench {
+namespace hbench::interval_test {
 namespace {
 
 TEST(StudentT, IsThatOfTheTables) {
@@ -140,4 +140,4 @@ TEST_P(Coverage, OfTheTruthAndOfARepeatIsAtLeastNineInTen) {
 INSTANTIATE_TEST_SUITE_P(Launches, Coverage, testing::Values(3, 5, 8), testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::interval_test

@@ -6,7 +6,7 @@
 #include "tests/analysis/jobs_recording.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::jobs_broken_test {
 namespace {
 
 using ::testing::Contains;
@@ -122,4 +122,4 @@ TEST_F(BrokenJob, NumbersFilesThatDoNotSayTheirRanks) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::jobs_broken_test

@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/mutate.hpp"
 
-namespace hbench {
+namespace hbench::jobs_flight_recorder_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -231,4 +231,4 @@ TEST(FlightRecorder, ReadsWhateverDamageLeavesOrSaysWhyNot) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::jobs_flight_recorder_test

@@ -4,7 +4,7 @@
 #include "tests/analysis/jobs_files.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::jobs_formats_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -34,4 +34,4 @@ TEST(JobFormats, WithoutStepsOrTimesAreNamed) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::jobs_formats_test

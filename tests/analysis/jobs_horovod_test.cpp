@@ -5,7 +5,7 @@
 #include "tests/analysis/jobs_files.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::jobs_horovod_test {
 namespace {
 
 using ::testing::DoubleNear;
@@ -191,4 +191,4 @@ TEST(HorovodTimelines, OfARealRunAddUpToItsModel) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::jobs_horovod_test

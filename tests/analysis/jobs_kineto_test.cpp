@@ -8,7 +8,7 @@
 #include "collectives/base/error.hpp"
 #include "tests/analysis/jobs_recording.hpp"
 
-namespace hbench {
+namespace hbench::jobs_kineto_test {
 namespace {
 
 using ::testing::Contains;
@@ -397,4 +397,4 @@ TEST_F(Kineto, ReadsTheListOfAPyTorchWithoutKineto) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::jobs_kineto_test

@@ -7,7 +7,7 @@
 #include "tests/analysis/jobs_recording.hpp"
 #include "tests/collectives/clusters.hpp"
 
-namespace hbench {
+namespace hbench::jobs_late_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -129,4 +129,4 @@ TEST_F(LateExchanges, AreStillLateInAWorkloadsFileAndWherePredicted) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::jobs_late_test

@@ -4,7 +4,7 @@
 #include "tests/analysis/jobs_files.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::jobs_megatron_test {
 namespace {
 
 using ::testing::DoubleNear;
@@ -151,4 +151,4 @@ TEST(MegatronLogs, SurviveDamage) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::jobs_megatron_test

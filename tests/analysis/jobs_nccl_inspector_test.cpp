@@ -5,7 +5,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/mutate.hpp"
 
-namespace hbench {
+namespace hbench::jobs_nccl_inspector_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -152,4 +152,4 @@ TEST(NcclInspector, ReadsWhateverDamageLeavesOrSaysWhyNot) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::jobs_nccl_inspector_test

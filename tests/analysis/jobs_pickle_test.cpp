@@ -7,7 +7,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/mutate.hpp"
 
-namespace hbench {
+namespace hbench::jobs_pickle_test {
 namespace {
 
 using namespace std::string_view_literals;
@@ -205,4 +205,4 @@ TEST(Pickle, OfTheFlightRecorderNamesNoTimesByNone) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::jobs_pickle_test

@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace hbench {
+namespace hbench::jobs_repetition_test {
 namespace {
 
 /// Letters as symbols; capital ones are of a class of their own.
@@ -91,4 +91,4 @@ TEST(Repetition, LiesWithinTheSequenceAndRepeats) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::jobs_repetition_test

@@ -7,7 +7,7 @@
 #include "tests/analysis/jobs_recording.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::jobs_workload_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -178,4 +178,4 @@ TEST(Job, LeavesOutStepsOfAnotherShape) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::jobs_workload_test

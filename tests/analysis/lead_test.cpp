@@ -9,7 +9,7 @@
 #include "analysis/points/model_error.hpp"
 #include "analysis/points/points.hpp"
 
-namespace hbench {
+namespace hbench::lead_test {
 namespace {
 
 StepEnds step(double better, double stated, double worse, double exposed = 0) {
@@ -139,4 +139,4 @@ TEST(LeadOfPoints, IsThatOfStepsWhereTheirSamplesAreNotKnown) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::lead_test

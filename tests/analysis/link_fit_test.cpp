@@ -8,7 +8,7 @@
 
 #include "collectives/base/error.hpp"
 
-namespace hbench {
+namespace hbench::link_fit_test {
 namespace {
 
 constexpr double kLatency = 4e-6, kRate = 8e9;
@@ -110,4 +110,4 @@ TEST(LinkFit, RefusesTimesThatShrinkAsTheSizeGrows) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::link_fit_test

@@ -7,7 +7,7 @@
 
 #include "workloads/methods/method.hpp"
 
-namespace hbench {
+namespace hbench::method_search_test {
 namespace {
 
 using testing::Contains;
@@ -56,4 +56,4 @@ TEST(MethodSearch, ShardsWithinNodesWhereThereAreSeveral) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::method_search_test

@@ -6,7 +6,7 @@
 #include "analysis/import/nccl_tests_output.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::nccl_tests_test {
 namespace {
 
 using testing::ElementsAre;
@@ -147,4 +147,4 @@ TEST(NcclTests, AreReadOrRefusedWhereverTheyAreCut) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::nccl_tests_test

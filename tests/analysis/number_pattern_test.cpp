@@ -5,7 +5,7 @@
 #include "analysis/points/tracked_metric.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::number_pattern_test {
 namespace {
 
 using testing::AllOf;
@@ -91,4 +91,4 @@ TEST(NumberPattern, RefusesExpressionsThatSayTooLittle) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::number_pattern_test

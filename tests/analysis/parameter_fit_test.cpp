@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace hbench {
+namespace hbench::parameter_fit_test {
 namespace {
 
 /// Errors a_i . x - b_i.
@@ -130,4 +130,4 @@ TEST(LeftOut, IsTheErrorOfAFitToTheOtherGroups) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::parameter_fit_test

@@ -8,7 +8,7 @@
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
 
-namespace hbench {
+namespace hbench::plausible_test {
 namespace {
 
 using testing::HasSubstr;
@@ -134,4 +134,4 @@ TEST(AnImplausibleFigure, MakesNoPoints) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::plausible_test

@@ -4,7 +4,7 @@
 
 #include "example_results.hpp"
 
-namespace hbench {
+namespace hbench::points_test {
 namespace {
 
 using testing::DoubleEq;
@@ -269,4 +269,4 @@ TEST(Points, ComeInTheOrderOfTheResultsAndSurviveCasesWithoutSamples) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::points_test

@@ -4,7 +4,7 @@
 
 #include "analysis/points/points.hpp"
 
-namespace hbench {
+namespace hbench::predictions_test {
 namespace {
 
 /// Two ranks on GPUs of this machine, as measured or as simulated on nodes like it.
@@ -88,4 +88,4 @@ TEST(Prediction, IsNoneOfWhatCalibratedItOrHasOtherMachines) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::predictions_test

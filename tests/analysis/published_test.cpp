@@ -12,7 +12,7 @@
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
 
-namespace hbench {
+namespace hbench::published_test {
 namespace {
 
 using testing::HasSubstr;
@@ -191,4 +191,4 @@ TEST(OurPublishedTable, HoldsTheFiguresThatEverybodyQuotes) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::published_test

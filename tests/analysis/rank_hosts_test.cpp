@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace hbench {
+namespace hbench::rank_hosts_test {
 namespace {
 
 using testing::ElementsAre;
@@ -33,4 +33,4 @@ TEST(RankHosts, AreNotKnownOnOneMachineOrOfHostsThatTheRunDoesNotName) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::rank_hosts_test

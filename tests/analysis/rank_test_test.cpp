@@ -5,7 +5,7 @@
 #include <numeric>
 #include <random>
 
-namespace hbench {
+namespace hbench::rank_test_test {
 namespace {
 
 using ::testing::DoubleNear;
@@ -119,4 +119,4 @@ TEST(Holm, CorrectsEachByWhatIsLeft) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::rank_test_test

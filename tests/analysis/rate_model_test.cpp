@@ -15,7 +15,7 @@
 #include "analysis/statistics/statistics.hpp"
 #include "collectives/base/file.hpp"
 
-namespace hbench {
+namespace hbench::rate_model_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -206,4 +206,4 @@ TEST(MeasuredRates, ThatWereMeasuredHereStandInTheirFile) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::rate_model_test

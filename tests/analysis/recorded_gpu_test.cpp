@@ -7,7 +7,7 @@
 #include "analysis/prediction/request.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::recorded_gpu_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -67,4 +67,4 @@ TEST(GpuRates, AreOfAGpuThatIsAskedFor) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::recorded_gpu_test

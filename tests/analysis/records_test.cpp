@@ -8,7 +8,7 @@
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
 
-namespace hbench {
+namespace hbench::records_test {
 namespace {
 
 using testing::HasSubstr;
@@ -155,4 +155,4 @@ TEST(CaseKey, CannotBeForgedByASeparatorWithinAField) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::records_test

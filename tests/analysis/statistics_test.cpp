@@ -6,7 +6,7 @@
 
 #include "analysis/statistics/random.hpp"
 
-namespace hbench {
+namespace hbench::statistics_test {
 namespace {
 
 TEST(Median, IsTheMiddleOrTheMeanOfTheTwoInTheMiddle) {
@@ -76,4 +76,4 @@ TEST(Bootstrap, RedrawsBothSides) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::statistics_test

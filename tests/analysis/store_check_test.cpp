@@ -10,7 +10,7 @@
 #include "frozen_schemas.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::store_check_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -146,4 +146,4 @@ TEST(DatabaseCheck, SaysOnlyWhatSqliteFindsInADamagedFile) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::store_check_test

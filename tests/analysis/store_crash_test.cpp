@@ -9,7 +9,7 @@
 #include "tests/support/child_process.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::store_crash_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -115,4 +115,4 @@ TEST(TwoStoresAtOnce, BothAppendWithoutLoss) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::store_crash_test

@@ -14,7 +14,7 @@
 #include "tests/support/child_process.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::store_disk_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -81,4 +81,4 @@ TEST(StoreBeyondTheLimitOfFileSize, SaysSoKeepsWhatWasCommittedAndGoesOnWhenItIs
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::store_disk_test

@@ -14,7 +14,7 @@
 #include "tests/support/child_process.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::store_errors_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -204,4 +204,4 @@ TEST(StoreErrors, ComeFromEveryDamageThatCanBeSeenAndNoneIsCalledOurOwnMistake) 
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::store_errors_test

@@ -12,7 +12,7 @@
 #include "example_results.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::store_file_system_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -112,4 +112,4 @@ TEST(ANewDatabase, HasARollbackJournal) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::store_file_system_test

@@ -8,7 +8,7 @@
 #include "tests/analysis/example_results.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::store_judgements_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -127,4 +127,4 @@ TEST(AStoredCase, IsFoundForTheLaunchesThatAreAddedToIt) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::store_judgements_test

@@ -9,7 +9,7 @@
 #include "example_results.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::store_launches_test {
 namespace {
 
 const Run kRun{.command = "hbench sweep", .version = "0.1.0", .started_at = "2026-11-22T09:00:00Z", .environment = {}};
@@ -48,4 +48,4 @@ TEST(StoreLaunches, OfACaseThatIsNotThereAreRefused) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::store_launches_test

@@ -12,7 +12,7 @@
 #include "frozen_schemas.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::store_merge_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -212,4 +212,4 @@ TEST(TwoStoresThatMerge, TheSameRunsWhileAThirdAppendsLoseNothingAndCountNothing
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::store_merge_test

@@ -17,7 +17,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::store_migration_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -218,4 +218,4 @@ TEST(TheDocumentedSchema, NamesTheApplication) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::store_migration_test

@@ -9,7 +9,7 @@
 #include "example_results.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::store_prune_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -170,4 +170,4 @@ TEST(Vacuum, GivesTheSpaceOfPrunedRunsToTheDiskAndKeepsTheRest) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::store_prune_test

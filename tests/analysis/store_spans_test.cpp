@@ -10,7 +10,7 @@
 #include "tests/analysis/example_results.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::store_spans_test {
 namespace {
 
 using testing::HasSubstr;
@@ -123,4 +123,4 @@ TEST(StoreSpans, AreRefusedWhereNoRankWritesThem) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::store_spans_test

@@ -10,7 +10,7 @@
 #include "example_results.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::store_test {
 namespace {
 
 using testing::ElementsAre;
@@ -316,4 +316,4 @@ TEST(Store, KeepsWhereAndHowATrainingStepRan) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::store_test

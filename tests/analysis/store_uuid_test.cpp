@@ -4,7 +4,7 @@
 
 #include "analysis/store/uuid.hpp"
 
-namespace hbench::store {
+namespace hbench::store::store_uuid_test {
 namespace {
 
 TEST(Uuid, OfRandomBitsIsOfVersion4AndNeverTheSame) {
@@ -38,4 +38,4 @@ TEST(Uuid, IsRecognised) {
 }
 
 }  // namespace
-}  // namespace hbench::store
+}  // namespace hbench::store::store_uuid_test

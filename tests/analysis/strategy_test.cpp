@@ -5,7 +5,7 @@
 #include "collectives/base/table.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::strategy_test {
 namespace {
 
 using testing::_;
@@ -79,4 +79,4 @@ TEST(ATrainingStrategy, OfANameThatThisVersionDoesNotKnowIsAUsageErrorWhenItIsNe
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::strategy_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hbench {
+namespace hbench::throttling_test {
 namespace {
 
 using namespace clock_reason;
@@ -79,4 +79,4 @@ TEST(ThrottledShare, IsOfNothingWhereNobodyLooked) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::throttling_test

@@ -7,7 +7,7 @@
 #include "analysis/trace/ledger_samples.hpp"
 #include "analysis/trace/summary.hpp"
 
-namespace hbench {
+namespace hbench::trace_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -282,4 +282,4 @@ TEST(LedgerSamples, OfOlderVersionsAreNoLedgers) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::trace_test

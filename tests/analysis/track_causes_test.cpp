@@ -6,7 +6,7 @@
 
 #include <random>
 
-namespace hbench {
+namespace hbench::track_causes_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -163,4 +163,4 @@ TEST(FindCauses, DoesNotReadWhatOlderVersionsStoredOfTimedSteps) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::track_causes_test

@@ -6,7 +6,7 @@
 
 #include <random>
 
-namespace hbench {
+namespace hbench::track_changes_test {
 namespace {
 
 using testing::ElementsAre;
@@ -84,4 +84,4 @@ TEST(ChangePoints, AreSeldomSeenInNoiseAndFoundWhereTheyAre) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::track_changes_test

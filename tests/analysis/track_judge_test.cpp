@@ -8,7 +8,7 @@
 
 #include "tracked_values.hpp"
 
-namespace hbench {
+namespace hbench::track_judge_test {
 namespace {
 
 using testing::AllOf;
@@ -189,4 +189,4 @@ TEST(TrackJudge, HasAWordForEveryVerdict) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::track_judge_test

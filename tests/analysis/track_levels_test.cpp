@@ -4,7 +4,7 @@
 
 #include "tracked_values.hpp"
 
-namespace hbench {
+namespace hbench::track_levels_test {
 namespace {
 
 using testing::AllOf;
@@ -134,4 +134,4 @@ TEST(TrackLevels, HoldsToTheNewestLevelWhereTheBaselineGotFaster) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::track_levels_test

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-namespace hbench {
+namespace hbench::track_limit_test {
 namespace {
 
 using testing::AllOf;
@@ -84,4 +84,4 @@ TEST(LimitValues, AreInTheLimitsMetric) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::track_limit_test

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace hbench {
+namespace hbench::track_paired_test {
 namespace {
 
 using testing::AllOf;
@@ -152,4 +152,4 @@ TEST(PairedJudge, NamesWhatOnlyOneSideHas) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::track_paired_test

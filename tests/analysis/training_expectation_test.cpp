@@ -10,7 +10,7 @@
 #include "analysis/prediction/slow_causes.hpp"
 #include "collectives/base/error.hpp"
 
-namespace hbench {
+namespace hbench::training_expectation_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -120,4 +120,4 @@ TEST(ExpectTraining, RefusesOneGpuAndSeveralStrategies) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::training_expectation_test

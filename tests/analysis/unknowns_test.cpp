@@ -8,7 +8,7 @@
 #include <cmath>
 #include <set>
 
-namespace hbench {
+namespace hbench::unknowns_test {
 namespace {
 
 using testing::HasSubstr;
@@ -163,4 +163,4 @@ TEST(Unknowns, AreNamedByTheLargestAndCountedOverBands) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::unknowns_test

@@ -6,7 +6,7 @@
 #include "analysis/records/machine_load.hpp"
 #include "example_results.hpp"
 
-namespace hbench {
+namespace hbench::warnings_test {
 namespace {
 
 using testing::Contains;
@@ -99,4 +99,4 @@ TEST(Warnings, NameThrottledIterationsAndLostLaunches) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::warnings_test

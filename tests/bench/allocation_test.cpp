@@ -13,7 +13,7 @@
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::allocation_test {
 namespace {
 
 using ::testing::_;
@@ -211,4 +211,4 @@ TEST(Allocation, OfFewerHostsThanAreExpectedIsAnError) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::allocation_test

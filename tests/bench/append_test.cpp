@@ -6,7 +6,7 @@
 
 #include "tests/bench/program.hpp"
 
-namespace hbench {
+namespace hbench::append_test {
 namespace {
 
 TEST(TwoProcesses, ThatAppendToOneDatabaseLoseNothingAndCountNothingTwice) {
@@ -42,4 +42,4 @@ TEST(TwoProcesses, ThatAppendToOneDatabaseLoseNothingAndCountNothingTwice) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::append_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::available_memory_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -63,4 +63,4 @@ TEST_F(AvailableMemory, ReadsTheFirstVersionOfControlGroupsToo) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::available_memory_test

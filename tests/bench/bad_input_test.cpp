@@ -5,7 +5,7 @@
 #include "tests/bench/program.hpp"
 #include "workloads/libtorch.hpp"
 
-namespace hbench {
+namespace hbench::bad_input_test {
 namespace {
 
 using testing::HasSubstr;
@@ -150,4 +150,4 @@ TEST(Database, SurvivesABadSweep) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::bad_input_test

@@ -19,7 +19,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::bandwidth_test {
 namespace {
 
 using testing::AllOf;
@@ -436,4 +436,4 @@ TEST(BandwidthVerb, RefusesWhatMakesNoSenseInOneLine) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::bandwidth_test

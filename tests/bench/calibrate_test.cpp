@@ -6,7 +6,7 @@
 #include "tests/bench/program.hpp"
 #include "workloads/libtorch.hpp"
 
-namespace hbench {
+namespace hbench::calibrate_test {
 namespace {
 
 using nlohmann::json;
@@ -149,4 +149,4 @@ TEST(CalibrateNetwork, SaysWhatIsWrongBeforeItMeasures) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::calibrate_test

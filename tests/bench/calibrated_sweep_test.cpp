@@ -4,7 +4,7 @@
 #include "tests/bench/program.hpp"
 #include "workloads/libtorch.hpp"
 
-namespace hbench {
+namespace hbench::calibrated_sweep_test {
 namespace {
 
 using nlohmann::json;
@@ -100,4 +100,4 @@ TEST(CalibratedSweep, IsPlannedAndNotDoneByADryRunAndNotWhereItIsNotWanted) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::calibrated_sweep_test

@@ -11,7 +11,7 @@
 #include "bench/worker/protocol.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::case_fields_test {
 namespace {
 
 class AFieldOfACase : public testing::TestWithParam<CaseField> {
@@ -68,4 +68,4 @@ INSTANTIATE_TEST_SUITE_P(All, AFieldOfACase, testing::ValuesIn(case_fields().beg
                          [](const auto& field) { return std::string(field.param.name); });
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::case_fields_test

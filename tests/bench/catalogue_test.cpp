@@ -20,7 +20,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
-namespace hbench {
+namespace hbench::catalogue_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -409,4 +409,4 @@ TEST_F(EveryProfile, SimulatesAStepBetweenItsEnds) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::catalogue_test

@@ -5,7 +5,7 @@
 #include "reports/prediction/choice.hpp"
 #include "reports/prediction/choice_charts.hpp"
 
-namespace hbench {
+namespace hbench::choice_document_test {
 namespace {
 
 using testing::AllOf;
@@ -217,4 +217,4 @@ TEST(ChoiceDocument, NeverRanksSpotAndOnDemandTogether) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::choice_document_test

@@ -16,7 +16,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/terminal_columns.hpp"
 
-namespace hbench {
+namespace hbench::choose_test {
 namespace {
 
 using testing::AllOf;
@@ -418,4 +418,4 @@ TEST(ChooseVerb, RefusesJobsThatHaveNoRoomOnAGpu) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::choose_test

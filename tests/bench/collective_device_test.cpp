@@ -14,7 +14,7 @@
 #include "bench/worker/rank_loop.hpp"
 #include "tests/collectives/lazy_device.hpp"
 
-namespace hbench {
+namespace hbench::collective_device_test {
 namespace {
 
 constexpr int kRanks = 3;
@@ -239,4 +239,4 @@ TEST(MeasuringLoop, ChecksLossyResultsOnDevicesAndLeavesOutTheTimesOfTheirCodecs
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::collective_device_test

@@ -8,7 +8,7 @@
 
 #include "tests/bench/collective_runs.hpp"
 
-namespace hbench {
+namespace hbench::collective_faults_test {
 namespace {
 
 using nlohmann::json;
@@ -201,4 +201,4 @@ TEST(CollectiveDisk, ThatIsFullKeepsWhatItHas) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::collective_faults_test

@@ -11,7 +11,7 @@
 #include "tests/support/expect_error.hpp"
 #include "workloads/libtorch.hpp"
 
-namespace hbench {
+namespace hbench::collective_mistakes_test {
 namespace {
 
 using Arguments = std::vector<std::string>;
@@ -177,4 +177,4 @@ TEST_F(CollectiveMistakesUnderMpi, OfWorldsThatALauncherDidNotStartAreRefused) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::collective_mistakes_test

@@ -7,7 +7,7 @@
 #include "bench/worker/pattern.hpp"
 #include "collectives/arithmetic/arithmetic.hpp"
 
-namespace hbench {
+namespace hbench::collective_pattern_test {
 namespace {
 
 constexpr CollectiveKind kCollectiveKinds[] = {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
@@ -119,4 +119,4 @@ TEST(Judge, SaysUpToHowManyWorkersItsSumsAreExact) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::collective_pattern_test

@@ -6,7 +6,7 @@
 #include "collectives/cuda/cuda.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::collective_plan_gpu_test {
 namespace {
 
 using testing::HasSubstr;
@@ -97,4 +97,4 @@ TEST(GpuPlan, GivesNcclItsOwnCollectivesAndOursToItsPointToPoint) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::collective_plan_gpu_test

@@ -5,7 +5,7 @@
 #include "bench/collective/plan.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::collective_plan_test {
 namespace {
 
 using testing::HasSubstr;
@@ -73,4 +73,4 @@ TEST(CollectivePlan, AsksNoLibraryForMoreThanMpiCounts) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::collective_plan_test

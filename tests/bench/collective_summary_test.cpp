@@ -12,7 +12,7 @@
 #include "reports/formats/formats.hpp"
 #include "reports/formats/text_table.hpp"
 
-namespace hbench {
+namespace hbench::collective_summary_test {
 namespace {
 
 using ::testing::ContainsRegex;
@@ -208,4 +208,4 @@ TEST(CollectiveSummary, PrintsTheSameRatiosForMachines) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::collective_summary_test

@@ -8,7 +8,7 @@
 #include "reports/formats/formats.hpp"
 #include "reports/formats/text_table.hpp"
 
-namespace hbench {
+namespace hbench::collective_verdict_test {
 namespace {
 
 using testing::HasSubstr;
@@ -89,4 +89,4 @@ TEST(CollectiveVerdict, IsShownInPlaceOfATime) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::collective_verdict_test

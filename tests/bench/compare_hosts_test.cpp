@@ -8,7 +8,7 @@
 #include "bench/hosts/reach.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::compare_hosts_test {
 namespace {
 
 using testing::ElementsAre;
@@ -204,4 +204,4 @@ TEST(Reach, NamesHostsThatAreNotThere) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::compare_hosts_test

@@ -17,7 +17,7 @@
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::compare_test {
 namespace {
 
 using ::testing::AllOf;
@@ -165,4 +165,4 @@ TEST(CompareVerb, SuggestsTheNearestName) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::compare_test

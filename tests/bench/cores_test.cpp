@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-namespace hbench {
+namespace hbench::cores_test {
 namespace {
 
 using testing::ElementsAre;
@@ -60,4 +60,4 @@ TEST(PinToCore, BindsTheThreadToOneOfItsCores) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::cores_test

@@ -19,7 +19,7 @@
 #include "tests/bench/lab.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::crossover_test {
 namespace {
 
 using testing::AllOf;
@@ -222,4 +222,4 @@ TEST(CrossoverVerb, RefusesWhatMakesNoSenseInOneLine) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::crossover_test

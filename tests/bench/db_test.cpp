@@ -13,7 +13,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::db_test {
 namespace {
 
 using nlohmann::json;
@@ -188,4 +188,4 @@ TEST(DbText, EscapesWhatRunsAreCalled) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::db_test

@@ -3,7 +3,7 @@
 
 #include "tests/bench/program.hpp"
 
-namespace hbench {
+namespace hbench::disk_test {
 namespace {
 
 using testing::HasSubstr;
@@ -84,4 +84,4 @@ TEST(StandardOutput, ThatIsFullIsAnErrorOfTheEnvironment) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::disk_test

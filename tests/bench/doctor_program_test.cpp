@@ -5,7 +5,7 @@
 #include "tests/bench/program.hpp"
 #include "workloads/libtorch.hpp"
 
-namespace hbench {
+namespace hbench::doctor_program_test {
 namespace {
 
 using ::testing::ContainsRegex;
@@ -48,4 +48,4 @@ TEST(Doctor, SaysInOneLineThatADriverIsNotLoaded) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::doctor_program_test

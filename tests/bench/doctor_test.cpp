@@ -11,7 +11,7 @@
 #include "reports/formats/formats.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::doctor_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -303,4 +303,4 @@ TEST(DoctorJson, HasEveryFindingItsFixAndTheTopology) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::doctor_test

@@ -10,7 +10,7 @@
 #include "tests/support/expect_error.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
-namespace hbench {
+namespace hbench::emulated_cluster_test {
 namespace {
 
 using ::testing::ContainsRegex;
@@ -255,4 +255,4 @@ TEST(Dilation, LooksForMessagesMoreOftenThanTheyTake) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::emulated_cluster_test

@@ -11,7 +11,7 @@
 #include "tests/bench/plan_example.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::emulated_test {
 namespace {
 
 constexpr const char* kVariable = "HBENCH_EMULATED";
@@ -107,4 +107,4 @@ TEST_F(Emulated, CollectivesSayWhichNetworkTheyAreOf) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::emulated_test

@@ -17,7 +17,7 @@
 #include "tests/bench/program.hpp"
 #include "workloads/libtorch.hpp"
 
-namespace hbench {
+namespace hbench::emulation_test {
 namespace {
 
 using nlohmann::json;
@@ -284,4 +284,4 @@ TEST(CalibratedEmulation, ReplaysTheTimelineThatTheSweepRecordedOnThisMachine) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::emulation_test

@@ -12,7 +12,7 @@
 #include "tests/bench/program.hpp"
 #include "workloads/methods/method.hpp"
 
-namespace hbench {
+namespace hbench::every_framework_test {
 namespace {
 
 using nlohmann::json;
@@ -122,4 +122,4 @@ TEST(MeasuredAnswer, IsInTheFirstLine) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::every_framework_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::experiment_test {
 namespace {
 
 using testing::ElementsAre;
@@ -54,4 +54,4 @@ TEST(Experiment, ThatIsWrongSaysWhere) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::experiment_test

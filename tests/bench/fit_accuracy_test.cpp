@@ -8,7 +8,7 @@
 #include "bench/launch/installation.hpp"
 #include "tests/bench/fit_rows.hpp"
 
-namespace hbench {
+namespace hbench::fit_accuracy_test {
 namespace {
 
 TEST(FitAccuracy, FindsTheFiguresThatMadeTheSteps) {
@@ -54,4 +54,4 @@ TEST(FitAccuracy, NarrowsNoBandBelowWhatRowsThatAreLeftOutAskFor) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::fit_accuracy_test

@@ -10,7 +10,7 @@
 #include "reports/prediction/fits.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::fit_curve_test {
 namespace {
 
 using testing::HasSubstr;
@@ -191,4 +191,4 @@ TEST(FitCurve, PrintsBothFiguresAndBothErrors) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::fit_curve_test

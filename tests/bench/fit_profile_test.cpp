@@ -20,7 +20,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::fit_profile_test {
 namespace {
 
 using testing::AllOf;
@@ -246,4 +246,4 @@ TEST(CalibrateFromRows, NeedsAProfileToStartFrom) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::fit_profile_test

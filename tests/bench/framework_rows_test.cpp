@@ -14,7 +14,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::framework_rows_test {
 namespace {
 
 using testing::AllOf;
@@ -147,4 +147,4 @@ TEST_F(FrameworkRowsOfADatabase, NeedTimelinesAndFrameworks) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::framework_rows_test

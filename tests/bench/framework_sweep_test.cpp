@@ -10,7 +10,7 @@
 #include "tests/bench/program.hpp"
 #include "workloads/libtorch.hpp"
 
-namespace hbench {
+namespace hbench::framework_sweep_test {
 namespace {
 
 using nlohmann::json;
@@ -191,4 +191,4 @@ TEST(FrameworkFlag, WithoutMeasuredEvidenceNamesThePreset) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::framework_sweep_test

@@ -16,7 +16,7 @@
 #include "tests/bench/plan_example.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::frameworks_test {
 namespace {
 
 using testing::HasSubstr;
@@ -359,4 +359,4 @@ TEST(FrameworkPlan, RefusesWhatNoFrameworkTrainsAndMeasuresTheRest) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::frameworks_test

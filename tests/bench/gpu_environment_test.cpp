@@ -5,7 +5,7 @@
 #include "bench/doctor/environment.hpp"
 #include "bench/doctor/gpu_environment.hpp"
 
-namespace hbench {
+namespace hbench::gpu_environment_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -80,4 +80,4 @@ TEST(Environment, SaysThatRanksRunOnCpuCoresUnlessTheyMayUseGpus) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::gpu_environment_test

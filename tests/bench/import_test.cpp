@@ -17,7 +17,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::import_test {
 namespace {
 
 using testing::AllOf;
@@ -306,4 +306,4 @@ TEST_F(Import, IsTrackedWithTheDirectionOfItsMetric) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::import_test

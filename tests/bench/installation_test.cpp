@@ -4,7 +4,7 @@
 
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::installation_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -48,4 +48,4 @@ TEST(Installation, ThatIsIncompleteIsLookedForWhereItBelongs) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::installation_test

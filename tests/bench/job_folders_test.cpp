@@ -15,7 +15,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::job_folders_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -112,4 +112,4 @@ TEST(BackingFolders, ThatThisHostLacksAreForgotten) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::job_folders_test

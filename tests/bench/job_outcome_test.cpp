@@ -5,7 +5,7 @@
 
 #include "analysis/records/rank_hosts.hpp"
 
-namespace hbench {
+namespace hbench::job_outcome_test {
 namespace {
 
 using testing::HasSubstr;
@@ -75,4 +75,4 @@ TEST(JobOutcome, NamesTheHostOfEachRankWhereThereAreSeveral) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::job_outcome_test

@@ -5,7 +5,7 @@
 #include "analysis/records/fingerprint.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::labels_test {
 namespace {
 
 using Labels = std::map<std::string, std::string>;
@@ -37,4 +37,4 @@ TEST(ThePlace, OfATimedCaseIsTheMachineOfItsRun) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::labels_test

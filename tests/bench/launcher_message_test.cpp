@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-namespace hbench {
+namespace hbench::launcher_message_test {
 namespace {
 
 using testing::AllOf;
@@ -124,4 +124,4 @@ TEST(LauncherMessage, IsShort) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::launcher_message_test

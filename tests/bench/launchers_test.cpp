@@ -6,7 +6,7 @@
 #include "collectives/base/table.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::launchers_test {
 namespace {
 
 using testing::ElementsAre;
@@ -132,4 +132,4 @@ TEST(Launchers, HaveNamesAndSummariesOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::launchers_test

@@ -7,7 +7,7 @@
 #include "analysis/records/machine_load.hpp"
 #include "bench/launch/process.hpp"
 
-namespace hbench {
+namespace hbench::load_watch_test {
 namespace {
 
 constexpr std::string_view kStat =
@@ -46,4 +46,4 @@ TEST(LoadWatch, TellsOwnWorkFromThatOfOthers) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::load_watch_test

@@ -9,7 +9,7 @@
 #include "tests/bench/program.hpp"
 #include "workloads/libtorch.hpp"
 
-namespace hbench {
+namespace hbench::lost_rank_test {
 namespace {
 
 using nlohmann::json;
@@ -228,4 +228,4 @@ TEST_F(LostRank, DoesNotOutliveASweepThatIsKilled) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::lost_rank_test

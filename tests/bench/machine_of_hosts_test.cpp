@@ -4,7 +4,7 @@
 #include "bench/sweep/local_machine.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::machine_of_hosts_test {
 namespace {
 
 using testing::ElementsAre;
@@ -80,4 +80,4 @@ TEST(SlotsOfHosts, AreNoMoreThanTheirGpusTake) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::machine_of_hosts_test

@@ -11,7 +11,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::machine_profile_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -200,4 +200,4 @@ TEST(MachineRate, HasAFactorThatAProfileMayState) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::machine_profile_test

@@ -9,7 +9,7 @@
 #include "bench/sweep/measure.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::measure_test {
 namespace {
 
 /// A rank that was held back in its second step.
@@ -105,4 +105,4 @@ TEST(SharedGpus, AreTheFirstOfThoseThatAProcessSees) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::measure_test

@@ -9,7 +9,7 @@
 #include "tests/bench/plan_example.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::measured_place_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -222,4 +222,4 @@ TEST(MeasuredPlace, RefusesNamesAndPairsThatMakeNoSense) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::measured_place_test

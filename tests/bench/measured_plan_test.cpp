@@ -5,7 +5,7 @@
 #include "analysis/records/revision.hpp"
 #include "tests/bench/plan_example.hpp"
 
-namespace hbench {
+namespace hbench::measured_plan_test {
 namespace {
 
 using testing::AllOf;
@@ -122,4 +122,4 @@ TEST(MeasuredPlan, RefusesWhatCannotBeMeasuredHereAndDoesTheRest) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::measured_plan_test

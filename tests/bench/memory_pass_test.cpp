@@ -7,7 +7,7 @@
 #include "collectives/base/text.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::memory_pass_test {
 namespace {
 
 std::vector<std::byte> counted(std::size_t size) {
@@ -64,4 +64,4 @@ TEST_F(Caches, AreUnknownWhereTheKernelDoesNotListThem) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::memory_pass_test

@@ -15,7 +15,7 @@
 #include "tests/support/mutate.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::nccl_log_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -163,4 +163,4 @@ TEST(NcclTransports, OfDamagedLogsAreNoMoreThanTheirLines) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::nccl_log_test

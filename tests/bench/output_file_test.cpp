@@ -15,7 +15,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::output_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -141,4 +141,4 @@ TEST_F(OutputFile, IsRefusedWhereNothingCanBeWritten) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::output_file_test

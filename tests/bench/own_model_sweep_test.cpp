@@ -7,7 +7,7 @@
 #include "tests/bench/program.hpp"
 #include "workloads/libtorch.hpp"
 
-namespace hbench {
+namespace hbench::own_model_sweep_test {
 namespace {
 
 using nlohmann::json;
@@ -127,4 +127,4 @@ TEST_F(ATorchScriptFile, IsNotRecordedByADryRun) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::own_model_sweep_test

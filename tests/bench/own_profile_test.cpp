@@ -15,7 +15,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::own_profile_test {
 namespace {
 
 using testing::ElementsAre;
@@ -175,4 +175,4 @@ TEST(ProfileInitVerb, NamesTheFlagsThatLackWhereThereIsNoTerminal) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::own_profile_test

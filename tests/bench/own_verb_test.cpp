@@ -7,7 +7,7 @@
 #include "bench/launch/host.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::own_verb_test {
 namespace {
 
 using testing::StrEq;
@@ -68,4 +68,4 @@ TEST(ProgramsOfPeers, AreThoseThatCanBeRun) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::own_verb_test

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-namespace hbench {
+namespace hbench::pair_rounds_test {
 namespace {
 
 TEST(PairRounds, PairEachHostOnceInARoundAndWithNobodyTwice) {
@@ -39,4 +39,4 @@ TEST(PairRounds, MeetAllOthersOfEightHostsAndFewOfMany) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::pair_rounds_test

@@ -11,7 +11,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::peer_programs_test {
 namespace {
 
 using testing::AllOf;
@@ -117,4 +117,4 @@ TEST_F(PeerPrograms, InAFolderThatIsNotThereOrHoldsNoneAreAMistake) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::peer_programs_test

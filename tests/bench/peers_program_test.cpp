@@ -4,7 +4,7 @@
 
 #include "tests/bench/collective_runs.hpp"
 
-namespace hbench {
+namespace hbench::peers_program_test {
 namespace {
 
 class PeersOfWheels : public CollectiveUnderMpi {
@@ -34,4 +34,4 @@ TEST_F(PeersOfWheels, AreCheckedAndTimedBesideOurs) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::peers_program_test

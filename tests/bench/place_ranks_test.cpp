@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace hbench {
+namespace hbench::place_ranks_test {
 namespace {
 
 using testing::ElementsAre;
@@ -53,4 +53,4 @@ TEST(FewestNodes, HoldTheRanksEquallyMany) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::place_ranks_test

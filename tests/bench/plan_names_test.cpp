@@ -9,7 +9,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::plan_names_test {
 namespace {
 
 using testing::AllOf;
@@ -180,4 +180,4 @@ TEST(OwnFiles, ThatAreMissingAreNamed) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::plan_names_test

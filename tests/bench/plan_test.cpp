@@ -11,7 +11,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::plan_test {
 namespace {
 
 using testing::AllOf;
@@ -395,4 +395,4 @@ TEST(SweepPlan, IsTheSameTwice) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::plan_test

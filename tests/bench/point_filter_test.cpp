@@ -5,7 +5,7 @@
 #include "bench/verbs/filter_options.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::point_filter_test {
 namespace {
 
 using testing::AllOf;
@@ -133,4 +133,4 @@ TEST(RunFilter, OfNoStoredRunIsRefusedWithThoseThereAre) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::point_filter_test

@@ -7,7 +7,7 @@
 
 #include "analysis/records/case_fields.hpp"
 
-namespace hbench {
+namespace hbench::points_json_test {
 namespace {
 
 using nlohmann::json;
@@ -225,4 +225,4 @@ TEST(PointsCsv, DisarmsFormulasAsTheReportsDataDo) {
 TEST(PointsCsv, HasAHeaderWithoutPointsToo) { EXPECT_EQ(parse_csv(points_csv({})).size(), 1); }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::points_json_test

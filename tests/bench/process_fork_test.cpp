@@ -35,7 +35,7 @@ extern "C" int setenv(const char*, const char*, int) noexcept {
   return 0;
 }
 
-namespace hbench {
+namespace hbench::process_fork_test {
 namespace {
 
 TEST(ProcessFork, CallsNothingUnsafeBeforeItExecutesTheProgram) {
@@ -49,4 +49,4 @@ TEST(ProcessFork, CallsNothingUnsafeBeforeItExecutesTheProgram) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::process_fork_test

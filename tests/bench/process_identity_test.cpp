@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace hbench {
+namespace hbench::process_identity_test {
 namespace {
 
 /// A process that waits, and is ended with the object.
@@ -75,4 +75,4 @@ TEST(ProcessStatus, IsReadWhateverTheProgramIsCalled) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::process_identity_test

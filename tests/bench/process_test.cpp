@@ -12,7 +12,7 @@
 #include "tests/support/child_process.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::process_test {
 namespace {
 
 using testing::ElementsAre;
@@ -211,4 +211,4 @@ TEST(KillProcess, LeavesAloneThoseThatAreGoneAndNumbersThatMeanMany) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::process_test

@@ -6,7 +6,7 @@
 
 #include "tests/bench/plan_example.hpp"
 
-namespace hbench {
+namespace hbench::published_plan_test {
 namespace {
 
 using testing::IsEmpty;
@@ -79,4 +79,4 @@ TEST(PublishedPlan, TakesPublishedFiguresOfWhatWasAskedForOnly) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::published_plan_test

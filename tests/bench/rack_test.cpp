@@ -13,7 +13,7 @@
 #include "bench/launch/installation.hpp"
 #include "collectives/base/table.hpp"
 
-namespace hbench {
+namespace hbench::rack_test {
 namespace {
 
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
@@ -95,4 +95,4 @@ TEST(Rack, IsPaidByTheNode) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::rack_test

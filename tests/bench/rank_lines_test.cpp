@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace hbench {
+namespace hbench::rank_lines_test {
 namespace {
 
 using testing::ElementsAre;
@@ -47,4 +47,4 @@ TEST(WithoutRankTags, LeavesAllElse) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::rank_lines_test

@@ -8,7 +8,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::report_verbs_test {
 namespace {
 
 using testing::AllOf;
@@ -128,4 +128,4 @@ TEST_F(ReportVerbs, ExportOnlyWhatWasChosenWithEfficienciesOfAll) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::report_verbs_test

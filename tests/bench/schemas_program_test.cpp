@@ -6,7 +6,7 @@
 #include "tests/bench/program.hpp"
 #include "tests/support/json_schema.hpp"
 
-namespace hbench {
+namespace hbench::schemas_program_test {
 namespace {
 
 /// Runs a script in which `$HBENCH` is the program, and holds what it prints to a schema.
@@ -86,4 +86,4 @@ TEST(PublishedSchemas, HoldWhatIsTracked) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::schemas_program_test

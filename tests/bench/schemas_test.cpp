@@ -13,7 +13,7 @@
 #include "collectives/base/text.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::schemas_test {
 namespace {
 
 using Lines = std::set<std::string>;
@@ -60,4 +60,4 @@ TEST(JsonFields, AreThoseOfTheListAndChangeOnlyWithIt) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::schemas_test

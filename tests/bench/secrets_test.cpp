@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace hbench {
+namespace hbench::secrets_test {
 namespace {
 
 std::string masked(std::string_view command) { return without_secrets(command); }
@@ -37,4 +37,4 @@ TEST(Secrets, AreWholeArguments) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::secrets_test

@@ -8,7 +8,7 @@
 #include "tests/bench/plan_example.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::simulate_each_test {
 namespace {
 
 using testing::ElementsAre;
@@ -117,4 +117,4 @@ TEST(SimulateEach, HasNothingToDoForNoCases) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::simulate_each_test

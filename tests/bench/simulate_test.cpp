@@ -6,7 +6,7 @@
 #include "collectives/base/error.hpp"
 #include "tests/bench/plan_example.hpp"
 
-namespace hbench {
+namespace hbench::simulate_test {
 namespace {
 
 std::vector<std::pair<std::string, double>> values(const CaseResult& result) {
@@ -289,4 +289,4 @@ TEST(SimulatedRunner, StartsFromTheRateOfOneGpuOfTheProfileOrTheFlag) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::simulate_test

@@ -17,7 +17,7 @@
 #include "collectives/network/collective_model.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::simulated_collective_test {
 namespace {
 
 using testing::ElementsAre;
@@ -258,4 +258,4 @@ TEST(CollectiveOnACluster, IsShownWithItsBandAndWhatItIsKnownBy) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::simulated_collective_test

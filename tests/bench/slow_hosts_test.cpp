@@ -8,7 +8,7 @@
 
 #include "bench/hosts/slow_words.hpp"
 
-namespace hbench {
+namespace hbench::slow_hosts_test {
 namespace {
 
 using testing::ElementsAre;
@@ -244,4 +244,4 @@ TEST(SpeedTables, PutTheSlowestLinkFirst) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::slow_hosts_test

@@ -18,7 +18,7 @@
 #include "tests/support/child_process.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::start_ranks_test {
 namespace {
 
 /// Somebody else's process, which must live as long as this object.
@@ -197,4 +197,4 @@ TEST(StartRanks, SaysOnlyOfItsOwnHostsProcessesThatTheyAreGone) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::start_ranks_test

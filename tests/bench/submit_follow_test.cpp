@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::submit_follow_test {
 namespace {
 
 using testing::ElementsAre;
@@ -111,4 +111,4 @@ TEST_F(Follow, RepeatsWhyNothingCouldBeSubmitted) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::submit_follow_test

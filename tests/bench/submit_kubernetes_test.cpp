@@ -7,7 +7,7 @@
 #include "tests/bench/kubernetes/submissions.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::submit_kubernetes_test {
 namespace {
 
 using testing::ElementsAre;
@@ -198,4 +198,4 @@ TEST(KubernetesState, IsWaitingWhereNothingIsSaidYet) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::submit_kubernetes_test

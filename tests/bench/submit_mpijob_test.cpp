@@ -4,7 +4,7 @@
 #include "tests/bench/kubernetes/submissions.hpp"
 #include "tests/support/hostile_text.hpp"
 
-namespace hbench {
+namespace hbench::submit_mpijob_test {
 namespace {
 
 using testing::AllOf;
@@ -376,4 +376,4 @@ TEST(KubernetesName, HasTheLengthsOfRfc1123) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::submit_mpijob_test

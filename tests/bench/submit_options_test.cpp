@@ -4,7 +4,7 @@
 #include "collectives/base/table.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::submit_options_test {
 namespace {
 
 using testing::ElementsAre;
@@ -133,4 +133,4 @@ TEST(SubmitOptions, ThatAreMistakenAreOneLineWithACure) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::submit_options_test

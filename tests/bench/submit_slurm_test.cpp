@@ -8,7 +8,7 @@
 #include "tests/support/hostile_text.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::submit_slurm_test {
 namespace {
 
 using testing::AllOf;
@@ -341,4 +341,4 @@ TEST(SlurmState, OfDamagedAnswersIsNoEnd) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::submit_slurm_test

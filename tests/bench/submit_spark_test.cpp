@@ -5,7 +5,7 @@
 #include "tests/bench/submission_example.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::submit_spark_test {
 
 extern const Engine kSparkEngine;
 
@@ -130,4 +130,4 @@ TEST(SparkEngine, HasNothingToAskOrFetchSinceItsCommandEndsWithTheJob) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::submit_spark_test

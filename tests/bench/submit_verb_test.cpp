@@ -8,7 +8,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::submit_verb_test {
 namespace {
 
 using testing::HasSubstr;
@@ -152,4 +152,4 @@ TEST_F(SubmitVerb, NamesAFolderThatCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::submit_verb_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace hbench {
+namespace hbench::summary_test {
 namespace {
 
 using testing::ElementsAre;
@@ -104,4 +104,4 @@ TEST(Summary, KeepsWhatIsEmulatedApartAndNamesItsNetwork) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::summary_test

@@ -10,7 +10,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "workloads/step/trace.hpp"
 
-namespace hbench {
+namespace hbench::sweep_calibration_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -179,4 +179,4 @@ TEST(CalibratedPlan, IsAnErrorWhereTheCalibrationIsNotThere) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::sweep_calibration_test

@@ -5,7 +5,7 @@
 #include "tests/bench/program.hpp"
 #include "workloads/libtorch.hpp"
 
-namespace hbench {
+namespace hbench::sweep_test {
 namespace {
 
 using nlohmann::json;
@@ -293,4 +293,4 @@ TEST(MeasuredSweep, AfterAFailureDoesTheFailedCasesWithResumeAndIsGood) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::sweep_test

@@ -14,7 +14,7 @@
 #include "reports/formats/text_table.hpp"
 #include "tests/support/child_process.hpp"
 
-namespace hbench {
+namespace hbench::terminal_test {
 namespace {
 
 /// What a program sees whose standard output is a terminal of so many columns.
@@ -174,4 +174,4 @@ TEST(ProgressLine, IsNoneWhereQuietIsAskedFor) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::terminal_test

@@ -14,7 +14,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/terminal_columns.hpp"
 
-namespace hbench {
+namespace hbench::trace_test {
 namespace {
 
 using testing::_;
@@ -246,4 +246,4 @@ TEST_F(TraceVerb, AsksForTheProfileOfTheUsersThatASimulatedStepIsOf) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::trace_test

@@ -7,7 +7,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::track_baselines_test {
 namespace {
 
 using testing::AllOf;
@@ -135,4 +135,4 @@ TEST(RuleJson, NamesEveryPartOfTheRule) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::track_baselines_test

@@ -12,7 +12,7 @@
 #include "analysis/store/store.hpp"
 #include "tests/bench/program.hpp"
 
-namespace hbench {
+namespace hbench::track_bisect_program_test {
 namespace {
 
 using testing::AllOf;
@@ -209,4 +209,4 @@ TEST_F(TrackBisect, LeavesTheRepositoryAsItWasWhenItIsInterrupted) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::track_bisect_program_test

@@ -14,7 +14,7 @@
 #include "tests/bench/tracked_database.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::track_bisect_test {
 namespace {
 
 using testing::AllOf;
@@ -158,4 +158,4 @@ TEST(BisectDocument, NamesTheCommitOrThoseThatAreLeft) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::track_bisect_test

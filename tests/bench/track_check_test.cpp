@@ -20,7 +20,7 @@
 #include "tests/support/hostile_text.hpp"
 #include "tests/support/terminal_columns.hpp"
 
-namespace hbench {
+namespace hbench::track_check_test {
 namespace {
 
 using testing::_;
@@ -454,4 +454,4 @@ TEST_F(TrackCheck, IsReadByProgramsThatOthersWrote) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::track_check_test

@@ -9,7 +9,7 @@
 #include "collectives/base/file.hpp"
 #include "tests/bench/program.hpp"
 
-namespace hbench {
+namespace hbench::track_command_test {
 namespace {
 
 using testing::AllOf;
@@ -167,4 +167,4 @@ TEST_F(TrackCommand, IsWrittenIntoANewFileByInit) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::track_command_test

@@ -15,7 +15,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::track_history_test {
 namespace {
 
 using testing::AllOf;
@@ -168,4 +168,4 @@ TEST_F(TrackHistory, SaysWhatThereIsNot) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::track_history_test

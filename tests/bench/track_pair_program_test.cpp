@@ -12,7 +12,7 @@
 #include "tests/bench/program.hpp"
 #include "tests/support/hostile_text.hpp"
 
-namespace hbench {
+namespace hbench::track_pair_program_test {
 namespace {
 
 using testing::AllOf;
@@ -175,4 +175,4 @@ TEST_F(TrackPairProgram, LeavesNoProcessBehindWhenItIsInterruptedAndKeepsWhatThe
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::track_pair_program_test

@@ -15,7 +15,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::track_pair_test {
 namespace {
 
 using testing::AllOf;
@@ -368,4 +368,4 @@ TEST(PairStore, StoresNoRunWithoutAPair) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::track_pair_test

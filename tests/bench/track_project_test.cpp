@@ -8,7 +8,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/mutate.hpp"
 
-namespace hbench {
+namespace hbench::track_project_test {
 namespace {
 
 using ::testing::AllOf;
@@ -194,4 +194,4 @@ TEST(ParseShare, TakesPerCentAndFractions) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::track_project_test

@@ -10,7 +10,7 @@
 #include "tests/bench/program.hpp"
 #include "workloads/libtorch.hpp"
 
-namespace hbench {
+namespace hbench::track_run_test {
 namespace {
 
 using testing::AllOf;
@@ -177,4 +177,4 @@ TEST_F(TrackRun, NamesWhatIsWrongWithTheFileBeforeItMeasures) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::track_run_test

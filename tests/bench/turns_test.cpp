@@ -11,7 +11,7 @@
 #include "analysis/points/timed_steps.hpp"
 #include "analysis/records/machine_load.hpp"
 
-namespace hbench {
+namespace hbench::turns_test {
 namespace {
 
 using testing::ElementsAre;
@@ -186,4 +186,4 @@ TEST_F(TakeTurns, LaunchABaselineAloneWhereThereIsNothingElse) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::turns_test

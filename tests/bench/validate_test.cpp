@@ -23,7 +23,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::validate_test {
 namespace {
 
 using testing::AllOf;
@@ -360,4 +360,4 @@ TEST(ValidateVerb, RefusesWhatLeavesNothingAndFilesThatAreNone) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::validate_test

@@ -17,7 +17,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/terminal_columns.hpp"
 
-namespace hbench {
+namespace hbench::verbs_test {
 namespace {
 
 using testing::HasSubstr;
@@ -340,4 +340,4 @@ TEST(Help, SaysOfAnOptionWhatItTakesAndWhatItIsWithoutIt) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::verbs_test

@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.hpp"
 #include "workloads/libtorch.hpp"
 
-namespace hbench {
+namespace hbench::worker_facts_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -42,4 +42,4 @@ TEST(WorkerFacts, ThatAreNoneAreRefused) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::worker_facts_test

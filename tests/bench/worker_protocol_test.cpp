@@ -4,7 +4,7 @@
 
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::worker_protocol_test {
 namespace {
 
 WorkOrder example_order() {
@@ -211,4 +211,4 @@ TEST(WorkerLine, OfSomebodyElseIsPassedBy) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::worker_protocol_test

@@ -12,7 +12,7 @@
 #include "tests/collectives/instances.hpp"
 #include "tests/support/sanitized.hpp"
 
-namespace hbench {
+namespace hbench::algorithms_test {
 namespace {
 
 using ::hbench::testing::grouped_instances;
@@ -302,4 +302,4 @@ TEST(Algorithms, CutIntoAtLeastOneSegmentAndBoundTheirNumber) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::algorithms_test

@@ -13,7 +13,7 @@
 
 #include "collectives/arithmetic/half.hpp"
 
-namespace hbench {
+namespace hbench::arithmetic_test {
 namespace {
 
 /// Runs `test` once for each instruction set that was compiled and that this processor has.
@@ -276,4 +276,4 @@ TEST(Arithmetic, DividesAveragesOnlyAndAsCppDoes) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::arithmetic_test

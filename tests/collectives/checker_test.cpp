@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace hbench {
+namespace hbench::checker_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -226,4 +226,4 @@ TEST(Cost, CountsTheBusiestSenderAndReceiverApart) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::checker_test

@@ -6,7 +6,7 @@
 #include "tests/collectives/clusters.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::choose_test {
 namespace {
 
 using ::hbench::expect_usage_error;
@@ -149,4 +149,4 @@ TEST(ChooseByModel, ServesEveryWorld) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::choose_test

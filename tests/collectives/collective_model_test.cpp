@@ -6,7 +6,7 @@
 
 #include "tests/collectives/clusters.hpp"
 
-namespace hbench {
+namespace hbench::collective_model_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -116,4 +116,4 @@ TEST(CurveErrors, OfInterpolationLeaveEverySecondSizeOut) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::collective_model_test

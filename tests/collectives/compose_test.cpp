@@ -7,7 +7,7 @@
 
 #include "collectives/schedule/checker.hpp"
 
-namespace hbench {
+namespace hbench::compose_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -77,4 +77,4 @@ TEST(Pipelined, SendsSegmentsOneRoundApart) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::compose_test

@@ -7,7 +7,7 @@
 #include "collectives/base/error.hpp"
 #include "tests/collectives/codecs.hpp"
 
-namespace hbench {
+namespace hbench::compressors_bad_data_test {
 namespace {
 
 using testing::decoded;
@@ -129,4 +129,4 @@ TEST(SparseCompressors, RefuseBuffersThatPositionsDoNotReach) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::compressors_bad_data_test

@@ -9,7 +9,7 @@
 
 #include "tests/collectives/codecs.hpp"
 
-namespace hbench {
+namespace hbench::compressors_test {
 namespace {
 
 using testing::bits_of;
@@ -241,4 +241,4 @@ TEST(MinMax8, Counts256NeighboursExactly) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::compressors_test

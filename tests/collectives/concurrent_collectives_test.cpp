@@ -11,7 +11,7 @@
 
 #include "tests/collectives/clusters.hpp"
 
-namespace hbench {
+namespace hbench::concurrent_collectives_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -250,4 +250,4 @@ TEST(ConcurrentCollectives, ShareLinksAsAFluidDoes) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::concurrent_collectives_test

@@ -6,7 +6,7 @@
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/facts.hpp"
 
-namespace hbench {
+namespace hbench::cuda_availability_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -42,4 +42,4 @@ TEST(CudaAvailability, GivesAReasonAndACureWhereThereIsNoGpu) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::cuda_availability_test

@@ -8,7 +8,7 @@
 #include "tests/collectives/cuda_tensors.hpp"
 #include "tests/collectives/cuda_twins.hpp"
 
-namespace hbench {
+namespace hbench::cuda_codecs_test {
 namespace {
 
 using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
@@ -144,4 +144,4 @@ TEST(CudaPacking, CopiesEveryTensorToItsPlaceAndBack) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::cuda_codecs_test

@@ -8,7 +8,7 @@
 #include "collectives/base/error.hpp"
 #include "tests/collectives/cuda_device.hpp"
 
-namespace hbench {
+namespace hbench::cuda_device_test {
 namespace {
 
 using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
@@ -211,4 +211,4 @@ TEST_F(CudaDevices, RefuseGpusThatAreNotThere) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::cuda_device_test

@@ -12,7 +12,7 @@
 #include "collectives/cuda/reductions.cuh"
 #include "tests/collectives/cuda_host.hpp"
 
-namespace hbench {
+namespace hbench::cuda_elements_test {
 namespace {
 
 using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
@@ -242,4 +242,4 @@ TEST(CudaWalk, GroupsBeginWhereEveryBufferIsAligned) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::cuda_elements_test

@@ -4,7 +4,7 @@
 #include "tests/collectives/cuda_device.hpp"
 #include "tests/collectives/exchanged.hpp"
 
-namespace hbench {
+namespace hbench::cuda_exchange_test {
 namespace {
 
 using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
@@ -52,4 +52,4 @@ TEST_F(CudaExchanges, EndAsThoseInHostMemoryDo) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::cuda_exchange_test

@@ -11,7 +11,7 @@
 #include "tests/collectives/cuda_device.hpp"
 #include "tests/collectives/cuda_tensors.hpp"
 
-namespace hbench {
+namespace hbench::cuda_kernels_test {
 namespace {
 
 using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
@@ -162,4 +162,4 @@ TEST(CudaCodecTable, RefusesHostMemory) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::cuda_kernels_test

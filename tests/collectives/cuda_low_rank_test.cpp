@@ -6,7 +6,7 @@
 
 #include "tests/collectives/cuda_factors.hpp"
 
-namespace hbench {
+namespace hbench::cuda_low_rank_test {
 namespace {
 
 using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
@@ -161,4 +161,4 @@ TEST(CudaLowRank, RenewsLostColumnsToTheBitsOfTheHost) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::cuda_low_rank_test

@@ -7,7 +7,7 @@
 #include "tests/collectives/cuda_device.hpp"
 #include "tests/collectives/cuda_factors.hpp"
 
-namespace hbench {
+namespace hbench::cuda_products_test {
 namespace {
 
 using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
@@ -112,4 +112,4 @@ TEST_F(CudaProducts, RenewLostColumnsToTheBitsOfTheHost) {
 TEST(CudaProductsOfTheHost, AreRefused) { EXPECT_THROW(make_cuda_low_rank_products(host_device()), Error); }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::cuda_products_test

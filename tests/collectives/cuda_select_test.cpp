@@ -10,7 +10,7 @@
 #include "collectives/compressors/sparse.hpp"
 #include "tests/collectives/cuda_select_host.hpp"
 
-namespace hbench {
+namespace hbench::cuda_select_test {
 namespace {
 
 using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
@@ -99,4 +99,4 @@ TEST_F(CudaSelect, IsRightForEverySmallSize) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::cuda_select_test

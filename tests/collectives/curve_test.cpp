@@ -9,7 +9,7 @@
 #include "tests/collectives/profile_text.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::curve_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -136,4 +136,4 @@ TEST(ProfileCurves, WithoutAUnitAreAMistake) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::curve_test

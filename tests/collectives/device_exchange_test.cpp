@@ -13,7 +13,7 @@
 #include "tests/collectives/posted_groups.hpp"
 #include "tests/support/sanitized.hpp"
 
-namespace hbench {
+namespace hbench::device_exchange_test {
 namespace {
 
 using testing::Case;
@@ -234,4 +234,4 @@ TEST(DeviceExchanges, SayWhatTheDeviceCannotDo) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::device_exchange_test

@@ -9,7 +9,7 @@
 #include "tests/collectives/lazy_device.hpp"
 #include "tests/collectives/thread_ranks.hpp"
 
-namespace hbench {
+namespace hbench::device_test {
 namespace {
 
 using testing::Case;
@@ -124,4 +124,4 @@ TEST(Devices, ThatAreTheHostsWorkAtOnce) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::device_test

@@ -9,7 +9,7 @@
 #include "collectives/network/library_model.hpp"
 #include "tests/collectives/clusters.hpp"
 
-namespace hbench {
+namespace hbench::domain_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -157,4 +157,4 @@ TEST(Domain, IsSlowedWithItsTreesAndMovesWithWhatIsAssumedOfThem) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::domain_test

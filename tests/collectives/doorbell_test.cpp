@@ -11,7 +11,7 @@
 #include "collectives/transport/shared_memory.hpp"
 #include "tests/collectives/shared_ranks.hpp"
 
-namespace hbench {
+namespace hbench::doorbell_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -133,4 +133,4 @@ TEST(Doorbell, IsRungWhenTheJobIsStopped) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::doorbell_test

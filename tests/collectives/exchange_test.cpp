@@ -11,7 +11,7 @@
 #include "tests/collectives/conformance.hpp"
 #include "tests/support/sanitized.hpp"
 
-namespace hbench {
+namespace hbench::exchange_test {
 namespace {
 
 using testing::Case;
@@ -428,4 +428,4 @@ TEST(PrepareExchange, RefusesWithTheSameWords) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::exchange_test

@@ -7,7 +7,7 @@
 #include "tests/collectives/thread_ranks.hpp"
 #include "tests/support/sanitized.hpp"
 
-namespace hbench {
+namespace hbench::executors_test {
 namespace {
 
 using testing::awkward_counts;
@@ -188,4 +188,4 @@ TEST(EveryExecutor, IsThereOrSaysWhyNotAndWhatToDo) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::executors_test

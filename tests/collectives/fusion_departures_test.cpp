@@ -6,7 +6,7 @@
 
 #include "collectives/fusion/shards.hpp"
 
-namespace hbench {
+namespace hbench::fusion_departures_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -49,4 +49,4 @@ TEST(ShardsOf, CutsAPieceOutOfItsTensor) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::fusion_departures_test

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <random>
 
-namespace hbench {
+namespace hbench::fusion_merge_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -91,4 +91,4 @@ TEST(OptimalMerge, HasNothingToDoWithoutGradients) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::fusion_merge_test

@@ -6,7 +6,7 @@
 #include "collectives/fusion/parameters.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::fusion_parse_test {
 namespace {
 
 using ::hbench::expect_usage_error;
@@ -140,4 +140,4 @@ TEST(ParseFusion, SurvivesRandomText) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::fusion_parse_test

@@ -6,7 +6,7 @@
 #include "collectives/fusion/fusion.hpp"
 #include "tests/collectives/drive.hpp"
 
-namespace hbench {
+namespace hbench::fusion_policies_test {
 namespace {
 
 using ::hbench::testing::drive;
@@ -211,4 +211,4 @@ TEST(MgWfbp, SendsEachAloneWhenStartingIsFreeAndAllTogetherWhenItIsDear) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::fusion_policies_test

@@ -11,7 +11,7 @@
 #include "collectives/base/table.hpp"
 #include "tests/collectives/drive.hpp"
 
-namespace hbench {
+namespace hbench::fusion_test {
 namespace {
 
 using ::hbench::testing::drive;
@@ -191,4 +191,4 @@ TEST(Fusions, NeverAskForATimerInThePast) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::fusion_test

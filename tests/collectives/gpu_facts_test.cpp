@@ -8,7 +8,7 @@
 
 #include "collectives/cuda/gpu_facts.hpp"
 
-namespace hbench {
+namespace hbench::gpu_facts_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -163,4 +163,4 @@ TEST_F(GpuFactsTest, TheDriverOfThisMachineAnswersOrSaysWhyNot) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::gpu_facts_test

@@ -8,7 +8,7 @@
 #include "collectives/compressors/low_rank.hpp"
 #include "tests/collectives/codecs.hpp"
 
-namespace hbench {
+namespace hbench::gradient_memory_test {
 namespace {
 
 using testing::bits_of;
@@ -293,4 +293,4 @@ TEST(PowerSgd, OrthonormalisesColumnsThatNearlyDepend) {
 TEST(PowerSgd, RefusesOtherCompressors) { EXPECT_THROW(make_low_rank_state(parse_compressor("fp16"), 10), Error); }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::gradient_memory_test

@@ -13,7 +13,7 @@
 #include "tests/collectives/conformance.hpp"
 #include "tests/collectives/posted_groups.hpp"
 
-namespace hbench {
+namespace hbench::grouped_test {
 namespace {
 
 using testing::Case;
@@ -156,4 +156,4 @@ TEST(GroupedProgram, CountsWhatItSends) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::grouped_test

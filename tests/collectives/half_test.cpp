@@ -8,7 +8,7 @@
 
 #include "tests/collectives/codecs.hpp"
 
-namespace hbench {
+namespace hbench::half_test {
 namespace {
 
 using testing::bits_of;
@@ -136,4 +136,4 @@ TEST(Bfloat16, RoundsToNearestEvenAndKeepsNan) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::half_test

@@ -9,7 +9,7 @@
 
 #include "tests/collectives/clusters.hpp"
 
-namespace hbench {
+namespace hbench::library_model_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -242,4 +242,4 @@ TEST(LibraryModel, LargerBuffersAndMoreNodesTakeLonger) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::library_model_test

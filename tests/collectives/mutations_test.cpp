@@ -10,7 +10,7 @@
 #include "collectives/schedule/checker.hpp"
 #include "tests/collectives/instances.hpp"
 
-namespace hbench {
+namespace hbench::mutations_test {
 namespace {
 
 using ::hbench::testing::Instance;
@@ -182,4 +182,4 @@ TEST(Mutations, ThatChangeTheMeaningAreRefusedForEveryAlgorithm) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::mutations_test

@@ -11,7 +11,7 @@
 #include "tests/collectives/clusters.hpp"
 #include "tests/collectives/profile_text.hpp"
 
-namespace hbench {
+namespace hbench::network_models_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -87,4 +87,4 @@ TEST(NetworkModels, DifferOnSeveralBucketsByWhatIdlesInOne) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::network_models_test

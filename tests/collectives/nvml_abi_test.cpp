@@ -8,7 +8,7 @@
 
 #include "collectives/cuda/nvml_library.hpp"
 
-namespace hbench {
+namespace hbench::nvml_abi_test {
 namespace {
 
 /// A pointer, or a number of that size: what a calling convention sees of a parameter.
@@ -79,4 +79,4 @@ TEST(NvmlAbi, ConstantsAreThoseOfNvmlsHeader) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::nvml_abi_test

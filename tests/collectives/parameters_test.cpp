@@ -8,7 +8,7 @@
 #include "collectives/base/units_text.hpp"
 #include "collectives/compressors/compressor.hpp"
 
-namespace hbench {
+namespace hbench::parameters_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -120,4 +120,4 @@ TEST(CompressorChoice, IsReadAsItIsWritten) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::parameters_test

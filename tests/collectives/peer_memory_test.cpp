@@ -16,7 +16,7 @@
 #include "tests/collectives/lazy_device.hpp"
 #include "tests/collectives/thread_ranks.hpp"
 
-namespace hbench {
+namespace hbench::peer_memory_test {
 namespace {
 
 using testing::Case;
@@ -245,4 +245,4 @@ TEST(HostPlace, NamesTheRankThatDoesNotJoin) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::peer_memory_test

@@ -8,7 +8,7 @@
 
 #include "collectives/base/table.hpp"
 
-namespace hbench {
+namespace hbench::placement_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -129,4 +129,4 @@ TEST(Sliced, IsEvenWhereEveryThirdTensorIsLargeAndThereAreThreeServers) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::placement_test

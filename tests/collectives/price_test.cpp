@@ -8,7 +8,7 @@
 #include "tests/collectives/profile_text.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::price_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -109,4 +109,4 @@ TEST(ProfilePrice, RefusesWhatIsNone) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::price_test

@@ -8,7 +8,7 @@
 #include "tests/support/mutate.hpp"
 #include "tests/support/sanitized.hpp"
 
-namespace hbench {
+namespace hbench::profile_fuzz_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -45,4 +45,4 @@ TEST(ProfileParser, SurvivesDeepNesting) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::profile_fuzz_test

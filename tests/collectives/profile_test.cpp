@@ -11,7 +11,7 @@
 #include "tests/collectives/profile_text.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::profile_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -371,4 +371,4 @@ TEST(ProfileCoding, RefusesWhatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::profile_test

@@ -11,7 +11,7 @@
 #include "collectives/endpoints/endpoint.hpp"
 #include "collectives/program/rank_program.hpp"
 
-namespace hbench {
+namespace hbench::program_orders_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -238,4 +238,4 @@ TEST(Rounds, AreOpenInBoundedNumber) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::program_orders_test

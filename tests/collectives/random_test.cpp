@@ -8,7 +8,7 @@
 
 #include "tests/collectives/codecs.hpp"
 
-namespace hbench {
+namespace hbench::random_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -78,4 +78,4 @@ TEST(RandomBits, FillBoxesEvenly) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::random_test

@@ -7,7 +7,7 @@
 #include "collectives/schedule/checker.hpp"
 #include "tests/collectives/clusters.hpp"
 
-namespace hbench {
+namespace hbench::rank_groups_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -87,4 +87,4 @@ TEST(RankGroups, BetweenNodesShareTheirNics) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::rank_groups_test

@@ -10,7 +10,7 @@
 #include "collectives/transport/wait.hpp"
 #include "tests/collectives/contributions.hpp"
 
-namespace hbench {
+namespace hbench::rank_program_test {
 namespace {
 
 using testing::contribution_of;
@@ -338,4 +338,4 @@ TEST(ThreadEndpoint, HasNoVendorsAllReduce) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::rank_program_test

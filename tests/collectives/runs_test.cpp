@@ -4,7 +4,7 @@
 
 #include "tests/collectives/instances.hpp"
 
-namespace hbench {
+namespace hbench::runs_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -53,4 +53,4 @@ TEST(Runs, AreFewWhereAllRanksDoTheSame) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::runs_test

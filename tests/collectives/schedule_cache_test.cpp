@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hbench {
+namespace hbench::schedule_cache_test {
 namespace {
 
 TEST(ScheduleCache, BuildsTheSameScheduleOnce) {
@@ -61,4 +61,4 @@ TEST(ScheduleCache, ForgetsWhenItHoldsMoreThanItMay) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::schedule_cache_test

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-namespace hbench {
+namespace hbench::schedule_test {
 namespace {
 
 Schedule cut(int chunks, std::vector<std::int64_t> offsets = {}) {
@@ -64,4 +64,4 @@ TEST(World, SpreadsColocatedServersOverTheWorkers) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::schedule_test

@@ -13,7 +13,7 @@
 #include "tests/collectives/counted_cost.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::schemes_test {
 namespace {
 
 using ::hbench::expect_usage_error;
@@ -236,4 +236,4 @@ TEST(Direct, SendsEveryRankSomethingInEveryRoundAndNobodyTwoAtATime) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::schemes_test

@@ -8,7 +8,7 @@
 #include "collectives/compressors/random.hpp"
 #include "tests/collectives/codecs.hpp"
 
-namespace hbench {
+namespace hbench::select_test {
 namespace {
 
 using testing::gaussian;
@@ -100,4 +100,4 @@ TEST(Collect, StopsWhenThereAreTooMany) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::select_test

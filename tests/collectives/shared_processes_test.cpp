@@ -17,7 +17,7 @@
 #include "collectives/transport/wait.hpp"
 #include "tests/collectives/shared_names.hpp"
 
-namespace hbench {
+namespace hbench::shared_processes_test {
 namespace {
 
 constexpr int kRanks = 3;
@@ -139,4 +139,4 @@ TEST(SharedProcesses, NameADeadRankInTimeAndLeaveNothingBehind) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::shared_processes_test

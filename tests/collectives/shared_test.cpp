@@ -13,7 +13,7 @@
 #include "tests/collectives/conformance.hpp"
 #include "tests/collectives/shared_ranks.hpp"
 
-namespace hbench {
+namespace hbench::shared_test {
 namespace {
 
 using testing::Case;
@@ -293,4 +293,4 @@ TEST(OnePassForm, IsLostWithAnyTransfer) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::shared_test

@@ -7,7 +7,7 @@
 
 #include <optional>
 
-namespace hbench {
+namespace hbench::shared_transport_test {
 namespace {
 
 class SharedMessages : public ::testing::Test {
@@ -167,4 +167,4 @@ TEST(SharedMemory, HandsOutCacheLinesThatDoNotOverlap) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::shared_transport_test

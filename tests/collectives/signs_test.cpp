@@ -8,7 +8,7 @@
 
 #include "tests/collectives/codecs.hpp"
 
-namespace hbench {
+namespace hbench::signs_test {
 namespace {
 
 using ::testing::Each;
@@ -92,4 +92,4 @@ TEST(OneBit, OfOneSignLeavesTheOtherFinite) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::signs_test

@@ -11,7 +11,7 @@
 #include "tests/collectives/clusters.hpp"
 #include "tests/collectives/instances.hpp"
 
-namespace hbench {
+namespace hbench::simulation_plan_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -225,4 +225,4 @@ TEST(SimulationPlans, MakeEachPlanOnce) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::simulation_plan_test

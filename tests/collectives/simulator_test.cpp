@@ -7,7 +7,7 @@
 #include "collectives/base/error.hpp"
 #include "tests/collectives/clusters.hpp"
 
-namespace hbench {
+namespace hbench::simulator_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -317,4 +317,4 @@ TEST(SimulatedCollective, EndsWithTheLastWorkerWhenTakenRoundByRound) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::simulator_test

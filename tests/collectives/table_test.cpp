@@ -11,7 +11,7 @@
 #include "collectives/placement/placement.hpp"
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::table_test {
 namespace {
 
 using ::hbench::expect_usage_error;
@@ -72,4 +72,4 @@ TEST(Tables, HaveDistinctNames) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::table_test

@@ -6,7 +6,7 @@
 
 #include "collectives/base/error.hpp"
 
-namespace hbench {
+namespace hbench::test_delay_test {
 namespace {
 
 TEST(TestDelay, NamesARankAndATime) {
@@ -51,4 +51,4 @@ TEST(TestDelay, SleepsOnItsRankAlone) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::test_delay_test

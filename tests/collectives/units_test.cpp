@@ -8,7 +8,7 @@
 
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::units_test {
 namespace {
 
 using ::hbench::expect_usage_error;
@@ -140,4 +140,4 @@ TEST(ParseUnits, SurvivesRandomText) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::units_test

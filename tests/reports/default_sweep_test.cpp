@@ -19,7 +19,7 @@
 #include "reports/short_form.hpp"
 #include "tests/reports/document_parts.hpp"
 
-namespace hbench {
+namespace hbench::default_sweep_test {
 namespace {
 
 using testing::AllOf;
@@ -191,4 +191,4 @@ TEST_F(DefaultSweep, GivesTheSameReportTwice) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::default_sweep_test

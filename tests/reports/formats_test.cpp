@@ -11,7 +11,7 @@
 #include "tests/reports/golden.hpp"
 #include "tests/reports/samples.hpp"
 
-namespace hbench {
+namespace hbench::formats_test {
 namespace {
 
 std::string without(std::string text, std::string_view asset) {
@@ -118,4 +118,4 @@ TEST(CsvFormat, WritesEveryLineWithEightFields) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::formats_test

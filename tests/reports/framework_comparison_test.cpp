@@ -6,7 +6,7 @@
 
 #include "tests/reports/scaling_points.hpp"
 
-namespace hbench {
+namespace hbench::framework_comparison_test {
 namespace {
 
 using testing::AllOf;
@@ -64,4 +64,4 @@ TEST(FrameworkComparison, ListsAllThatTookTurnsAndSaysWhatItDoesNotSayOfGpus) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::framework_comparison_test

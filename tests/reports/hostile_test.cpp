@@ -9,7 +9,7 @@
 #include "reports/formats/prepare.hpp"
 #include "tests/reports/samples.hpp"
 
-namespace hbench {
+namespace hbench::hostile_test {
 namespace {
 
 using testing::HasSubstr;
@@ -156,4 +156,4 @@ TEST(Hostile, FileNamesOfChartsStayInTheirFolder) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::hostile_test

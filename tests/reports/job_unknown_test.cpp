@@ -5,7 +5,7 @@
 #include "reports/prediction/job.hpp"
 #include "tests/reports/document_parts.hpp"
 
-namespace hbench {
+namespace hbench::job_unknown_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -106,4 +106,4 @@ TEST(JobReport, TakesAJobForAloneOnlyWhereNothingSpeaksForOtherRanks) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::job_unknown_test

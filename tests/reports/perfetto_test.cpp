@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-namespace hbench {
+namespace hbench::perfetto_test {
 namespace {
 
 using nlohmann::json;
@@ -109,4 +109,4 @@ TEST(Perfetto, LetsEventsOfAThreadOverlapOnlyWhereOneContainsTheOther) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::perfetto_test

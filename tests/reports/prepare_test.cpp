@@ -13,7 +13,7 @@
 #include "reports/formats/thin.hpp"
 #include "tests/reports/samples.hpp"
 
-namespace hbench {
+namespace hbench::prepare_test {
 namespace {
 
 using testing::ElementsAre;
@@ -227,4 +227,4 @@ TEST(Text, PadsByWhatIsSeen) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::prepare_test

@@ -4,7 +4,7 @@
 #include "reports/rows/fields.hpp"
 #include "tests/support/json_schema.hpp"
 
-namespace hbench {
+namespace hbench::rows_test {
 namespace {
 
 struct Ends {
@@ -52,4 +52,4 @@ TEST(Rows, GiveJsonSchemaTableAndCsvOfOneDescription) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::rows_test

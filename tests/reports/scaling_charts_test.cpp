@@ -9,7 +9,7 @@
 #include "reports/scaling/sides.hpp"
 #include "tests/reports/scaling_points.hpp"
 
-namespace hbench {
+namespace hbench::scaling_charts_test {
 namespace {
 
 using testing::ElementsAre;
@@ -252,4 +252,4 @@ TEST(ScalingCurves, HaveTheFewestNodesOfEachGpuCountAndMoreOnCurvesOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::scaling_charts_test

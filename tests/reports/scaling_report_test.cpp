@@ -7,7 +7,7 @@
 #include "reports/scaling/words.hpp"
 #include "tests/reports/scaling_points.hpp"
 
-namespace hbench {
+namespace hbench::scaling_report_test {
 namespace {
 
 using testing::ElementsAre;
@@ -116,4 +116,4 @@ TEST(Reports, AreFoundByNameOrSuggested) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::scaling_report_test

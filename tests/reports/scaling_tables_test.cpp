@@ -5,7 +5,7 @@
 
 #include "tests/reports/scaling_points.hpp"
 
-namespace hbench {
+namespace hbench::scaling_tables_test {
 namespace {
 
 using testing::ElementsAre;
@@ -319,4 +319,4 @@ TEST(ScalingTables, StandInSectionsOfOneLevelAndEndWithWhatTheWordsMean) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::scaling_tables_test

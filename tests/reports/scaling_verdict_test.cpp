@@ -7,7 +7,7 @@
 
 #include "tests/reports/scaling_points.hpp"
 
-namespace hbench {
+namespace hbench::scaling_verdict_test {
 namespace {
 
 using testing::ElementsAre;
@@ -326,4 +326,4 @@ TEST(ScalingVerdict, SaysOfABaselineAloneThatNothingWasCommunicated) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::scaling_verdict_test

@@ -4,7 +4,7 @@
 
 #include "reports/formats/formats.hpp"
 
-namespace hbench {
+namespace hbench::short_form_test {
 namespace {
 
 using testing::HasSubstr;
@@ -68,4 +68,4 @@ TEST(ShortForm, ClipsLongCellsBetweenCodePoints) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::short_form_test

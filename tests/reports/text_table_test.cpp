@@ -6,7 +6,7 @@
 
 #include "reports/formats/plain_text.hpp"
 
-namespace hbench {
+namespace hbench::text_table_test {
 namespace {
 
 using testing::HasSubstr;
@@ -152,4 +152,4 @@ TEST(WrappedText, IndentsEveryLineButTheFirst) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::text_table_test

@@ -15,7 +15,7 @@
 #include "reports/track/traced.hpp"
 #include "tests/support/hostile_text.hpp"
 
-namespace hbench {
+namespace hbench::track_outputs_test {
 namespace {
 
 using testing::AllOf;
@@ -257,4 +257,4 @@ TEST(TraceDocument, SaysHowManyStepsTellALateRankFromChance) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::track_outputs_test

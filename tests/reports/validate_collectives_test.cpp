@@ -9,7 +9,7 @@
 #include "analysis/prediction/data.hpp"
 #include "reports/prediction/validated_curves.hpp"
 
-namespace hbench {
+namespace hbench::validate_collectives_test {
 namespace {
 
 /// Two GPUs on two nodes, of which an all-reduce was measured at four sizes.
@@ -108,4 +108,4 @@ TEST(ValidateCurves, OfTheCatalogueAreAsNearAsTheReadmeSays) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::validate_collectives_test

@@ -12,7 +12,7 @@
 #include "tests/reports/samples.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::write_report_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -177,4 +177,4 @@ TEST_F(Gnuplot, DrawsOnePointNoPointAndNegativeFigures) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::write_report_test

@@ -11,7 +11,7 @@
 
 #include "tests/workloads/counting_compute.hpp"
 
-namespace hbench {
+namespace hbench::async_servers_test {
 namespace {
 
 using ::testing::Each;
@@ -204,4 +204,4 @@ TEST(AsyncServers, AreNamedWhenTheyDoNotAnswer) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::async_servers_test

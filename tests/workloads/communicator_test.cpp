@@ -9,7 +9,7 @@
 #include "tests/workloads/counting_doorbell.hpp"
 #include "tests/workloads/engine_ranks.hpp"
 
-namespace hbench {
+namespace hbench::communicator_test {
 namespace {
 
 using testing::CountingDoorbell;
@@ -211,4 +211,4 @@ TEST(Communicator, TakesALongStepInWhichAWorkerStillAnnouncesForNoTimeOut) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::communicator_test

@@ -6,7 +6,7 @@
 
 #include "workloads/methods/method.hpp"
 
-namespace hbench {
+namespace hbench::coordinator_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -132,4 +132,4 @@ TEST(Coordinator, NoticesAPolicyThatKeepsGradientsBack) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::coordinator_test

@@ -8,7 +8,7 @@
 #include "workloads/simulation/step_simulator.hpp"
 #include "workloads/step/divided_model.hpp"
 
-namespace hbench {
+namespace hbench::divided_step_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -226,4 +226,4 @@ TEST(DividedMemory, SharesOutTheStateOfAStage) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::divided_step_test

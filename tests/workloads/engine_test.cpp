@@ -5,7 +5,7 @@
 
 #include "tests/workloads/engine_ranks.hpp"
 
-namespace hbench {
+namespace hbench::engine_test {
 namespace {
 
 using ::testing::Each;
@@ -224,4 +224,4 @@ TEST(GradientBucket, IsContiguousOnlyWhenItsTensorsAreNeighboursInOrder) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::engine_test

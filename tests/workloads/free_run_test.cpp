@@ -5,7 +5,7 @@
 #include "tests/collectives/clusters.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
-namespace hbench {
+namespace hbench::free_run_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -190,4 +190,4 @@ TEST(FreeRun, ShowsAnIterationOfRankZero) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::free_run_test

@@ -9,7 +9,7 @@
 #include "workloads/engine/neighbour_mean.hpp"
 #include "workloads/training.hpp"
 
-namespace hbench {
+namespace hbench::free_training_test {
 namespace {
 
 /// Each worker's gradient is of its own parameters, and is applied to the mean of its own and its neighbours'.
@@ -234,4 +234,4 @@ TEST(FreeTraining, OfAsynchronousServersGivesAllWorkersOneDigest) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::free_training_test

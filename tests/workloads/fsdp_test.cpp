@@ -7,7 +7,7 @@
 #include "workloads/simulation/step_simulator.hpp"
 #include "workloads/step/model_units.hpp"
 
-namespace hbench {
+namespace hbench::fsdp_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -263,4 +263,4 @@ TEST(Fsdp, GathersInTheTypeThatPassesComputeIn) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::fsdp_test

@@ -8,7 +8,7 @@
 #include "tests/workloads/counting_compute.hpp"
 #include "workloads/methods/partner.hpp"
 
-namespace hbench {
+namespace hbench::gossip_test {
 namespace {
 
 using ::testing::AnyOf;
@@ -92,4 +92,4 @@ TEST(Partner, IsDrawnAmongAllOthersAndTheSameEachTime) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::gossip_test

@@ -8,7 +8,7 @@
 #include "workloads/libtorch.hpp"
 #include "workloads/training.hpp"
 
-namespace hbench {
+namespace hbench::gpu_training_test {
 namespace {
 
 class GpuTraining : public ::testing::TestWithParam<const char*> {
@@ -185,4 +185,4 @@ TEST_F(GpuTraining, SaysThatMemoryIsNotEnoughAndWhatToDo) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::gpu_training_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hbench {
+namespace hbench::loss_scale_test {
 namespace {
 
 TEST(LossScale, IsOneForGoodWhereNothingIsScaled) {
@@ -40,4 +40,4 @@ TEST(LossScale, StaysBetweenNoScalingAndTheLargest) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::loss_scale_test

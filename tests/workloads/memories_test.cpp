@@ -6,7 +6,7 @@
 
 #include "tests/collectives/lazy_device.hpp"
 
-namespace hbench {
+namespace hbench::memories_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -142,4 +142,4 @@ TEST(MemoriesOnDevices, CarryOverWhatThoseInHostMemoryDo) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::memories_test

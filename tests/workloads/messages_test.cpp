@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-namespace hbench {
+namespace hbench::messages_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -33,4 +33,4 @@ TEST(Messages, TakeOneForEachWindowOfTensors) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::messages_test

@@ -5,7 +5,7 @@
 
 #include "tests/workloads/training_checks.hpp"
 
-namespace hbench {
+namespace hbench::method_training_test {
 namespace {
 
 using ::testing::SizeIs;
@@ -339,4 +339,4 @@ TEST(MethodTraining, ByMomentaThatAreCodedStaysNearThoseThatAreNot) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::method_training_test

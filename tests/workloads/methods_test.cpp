@@ -14,7 +14,7 @@
 #include "workloads/methods/step_progress.hpp"
 #include "workloads/simulation/method_drawing.hpp"
 
-namespace hbench {
+namespace hbench::methods_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -448,4 +448,4 @@ INSTANTIATE_TEST_SUITE_P(Plans, BrokenPlan, ::testing::ValuesIn(broken_plans()),
                          [](const auto& test) { return test.param.name; });
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::methods_test

@@ -8,7 +8,7 @@
 #include "workloads/engine/samples.hpp"
 #include "workloads/models/models.hpp"
 
-namespace hbench {
+namespace hbench::model_table_test {
 namespace {
 
 /// A convolution without bias, with the scale and shift behind it.
@@ -95,4 +95,4 @@ TEST(Samples, StayWhatTheyAre) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::model_table_test

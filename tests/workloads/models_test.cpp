@@ -12,7 +12,7 @@
 #include "workloads/step/trace.hpp"
 #include "workloads/training.hpp"
 
-namespace hbench {
+namespace hbench::models_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -126,4 +126,4 @@ TEST(Timeline, ListsEveryGradientInTheOrderInWhichItIsReady) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::models_test

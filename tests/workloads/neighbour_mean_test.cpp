@@ -11,7 +11,7 @@
 #include "tests/workloads/engine_ranks.hpp"
 #include "workloads/engine/consensus.hpp"
 
-namespace hbench {
+namespace hbench::neighbour_mean_test {
 namespace {
 
 using ::testing::Each;
@@ -126,4 +126,4 @@ TEST(CommonMean, IsTheSameOnAllWorkersAndTellsHowFarTheyWere) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::neighbour_mean_test

@@ -6,7 +6,7 @@
 
 #include "collectives/base/error.hpp"
 
-namespace hbench {
+namespace hbench::optimizers_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -176,4 +176,4 @@ TEST(Optimizers, RefuseTheirValuesWithWhatIsRight) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::optimizers_test

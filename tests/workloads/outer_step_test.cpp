@@ -8,7 +8,7 @@
 
 #include "workloads/methods/method.hpp"
 
-namespace hbench {
+namespace hbench::outer_step_test {
 namespace {
 
 /// What torchft's DiLoCo does with two fragments of one parameter each, by turns: pytorch/torchft at 73dafea,
@@ -98,4 +98,4 @@ TEST(OuterStep, HasTheMomentumOfItsOptimizer) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::outer_step_test

@@ -7,7 +7,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hbench {
+namespace hbench::own_model_test {
 namespace {
 
 using namespace std::string_view_literals;
@@ -82,4 +82,4 @@ TEST(OwnModel, IsNoFileOfAnotherFormatAndTheMessageSaysWhich) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::own_model_test

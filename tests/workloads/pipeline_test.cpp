@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace hbench {
+namespace hbench::pipeline_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -120,4 +120,4 @@ TEST(Pipeline, IsDrawnStageByStage) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::pipeline_test

@@ -9,7 +9,7 @@
 #include "tests/collectives/clusters.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
-namespace hbench {
+namespace hbench::presets_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -69,4 +69,4 @@ TEST(EveryPreset, IsSlowerAtItsWorseEnd) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::presets_test

@@ -6,7 +6,7 @@
 #include "workloads/simulation/step_simulator.hpp"
 #include "workloads/step/trace.hpp"
 
-namespace hbench {
+namespace hbench::published_scaling_test {
 namespace {
 
 struct Published {
@@ -63,4 +63,4 @@ TEST(PublishedScaling, WholeTensorsOnServersCollapseForVgg16) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::published_scaling_test

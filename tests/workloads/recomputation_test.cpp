@@ -6,7 +6,7 @@
 
 #include "tests/support/expect_error.hpp"
 
-namespace hbench {
+namespace hbench::recomputation_test {
 namespace {
 
 using testing::HasSubstr;
@@ -67,4 +67,4 @@ TEST(HalfGradients, AreHalfAsManyNumbersToAllThatCarriesThem) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::recomputation_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace hbench {
+namespace hbench::reducer_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -162,4 +162,4 @@ TEST_F(ReducerOnNodesTest, ReducesBetweenNodesWhatHasEndedWithinThemOnThisRank) 
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::reducer_test

@@ -7,7 +7,7 @@
 #include "workloads/simulation/step_simulator.hpp"
 #include "workloads/step/model_units.hpp"
 
-namespace hbench {
+namespace hbench::replay_methods_test {
 namespace {
 
 TEST(ReplayedMethods, OfEveryMethodExchangesWhatItsPlanSays) {
@@ -289,4 +289,4 @@ TEST(ReplayedMethods, OfCompressedGradientsEndsAlikeOnAllWorkers) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::replay_methods_test

@@ -13,7 +13,7 @@
 #include "tests/workloads/replay_cases.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
-namespace hbench {
+namespace hbench::replay_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -193,4 +193,4 @@ TEST(Replay, StretchesTheTimesOfFusionPoliciesAsWell) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::replay_test

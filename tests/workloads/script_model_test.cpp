@@ -10,7 +10,7 @@
 #include "tests/workloads/training_cases.hpp"
 #include "workloads/training.hpp"
 
-namespace hbench {
+namespace hbench::script_model_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -218,4 +218,4 @@ TEST_F(ScriptModel, IsNoFileThatIsCutOff) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::script_model_test

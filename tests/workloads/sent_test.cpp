@@ -6,7 +6,7 @@
 #include "tests/collectives/clusters.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
-namespace hbench {
+namespace hbench::sent_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -161,4 +161,4 @@ TEST(Sent, OfALibraryWhoseSchedulesNobodyKnowsIsNotSaid) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::sent_test

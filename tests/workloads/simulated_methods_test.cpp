@@ -4,7 +4,7 @@
 
 #include "tests/workloads/simulated_step.hpp"
 
-namespace hbench {
+namespace hbench::simulated_methods_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -131,4 +131,4 @@ TEST(SimulatedMethod, OfZeroAndOfAnAllReduceMoveTheSameBytes) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::simulated_methods_test

@@ -7,7 +7,7 @@
 #include "tests/collectives/clusters.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
-namespace hbench {
+namespace hbench::simulated_spans_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -140,4 +140,4 @@ TEST(SimulatedSpans, ChangeNoTime) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::simulated_spans_test

@@ -5,7 +5,7 @@
 #include "tests/collectives/clusters.hpp"
 #include "tests/collectives/instances.hpp"
 
-namespace hbench {
+namespace hbench::simulation_cost_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -185,4 +185,4 @@ TEST(SimulationTime, OfServersCountsThePiecesOfLongMessages) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::simulation_cost_test

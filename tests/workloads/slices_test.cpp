@@ -9,7 +9,7 @@
 
 #include "workloads/methods/method.hpp"
 
-namespace hbench {
+namespace hbench::slices_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -57,4 +57,4 @@ TEST(Slices, AreAllAsLongAsTheLongestAndComeBackWhereTheyWere) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::slices_test

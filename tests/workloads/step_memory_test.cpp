@@ -8,7 +8,7 @@
 
 #include "collectives/base/table.hpp"
 
-namespace hbench {
+namespace hbench::step_memory_test {
 namespace {
 
 const NumberBytes kFloat = number_bytes(Precision::tf32, nullptr), kHalf = number_bytes(Precision::bf16, nullptr);
@@ -162,4 +162,4 @@ TEST(StepMemory, OfConvolutionsIsWhatTheirLayersWrite) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::step_memory_test

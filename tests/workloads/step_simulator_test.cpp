@@ -4,7 +4,7 @@
 
 #include "tests/workloads/simulated_step.hpp"
 
-namespace hbench {
+namespace hbench::step_simulator_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -460,4 +460,4 @@ TEST(StepTimeline, OnAFasterGpuHasAShorterUpdate) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::step_simulator_test

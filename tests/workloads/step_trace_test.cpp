@@ -8,7 +8,7 @@
 #include "tests/workloads/engine_ranks.hpp"
 #include "workloads/engine/phase.hpp"
 
-namespace hbench {
+namespace hbench::step_trace_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -147,4 +147,4 @@ TEST(Phase, TracesOneStepWhereTheBudgetIsSpentThreeTimes) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::step_trace_test

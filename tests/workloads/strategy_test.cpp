@@ -5,7 +5,7 @@
 
 #include "collectives/base/table.hpp"
 
-namespace hbench {
+namespace hbench::strategy_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -245,4 +245,4 @@ TEST(RefuseStrategy, CompressesNoParameters) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::strategy_test

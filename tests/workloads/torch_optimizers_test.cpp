@@ -7,7 +7,7 @@
 
 #include "tests/workloads/torch_optimizers.hpp"
 
-namespace hbench {
+namespace hbench::torch_optimizers_test {
 namespace {
 
 /// Two tensors, and steps whose gradients differ by many orders of magnitude; some are 0.
@@ -75,4 +75,4 @@ TEST(OptimizersOfLibTorch, HaveTheSameBitsWithoutMomentum) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::torch_optimizers_test

@@ -9,7 +9,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/mutate.hpp"
 
-namespace hbench {
+namespace hbench::trace_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -210,4 +210,4 @@ TEST(TraceLibrary, UnknownNamesAreSaidSo) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::trace_test

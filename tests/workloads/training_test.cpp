@@ -8,7 +8,7 @@
 #include "tests/workloads/training_checks.hpp"
 #include "workloads/libtorch.hpp"
 
-namespace hbench {
+namespace hbench::training_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -356,4 +356,4 @@ TEST(Training, SaysWhyThereIsNoGpuToTrainOn) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::training_test

@@ -11,7 +11,7 @@
 #include "workloads/step/published_shapes.hpp"
 #include "workloads/step/trace.hpp"
 
-namespace hbench {
+namespace hbench::transformer_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -171,4 +171,4 @@ TEST(Transformer, WithPlainAttentionWritesItsScores) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::transformer_test

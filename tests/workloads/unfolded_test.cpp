@@ -11,7 +11,7 @@
 #include "workloads/simulation/rank_walk.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
-namespace hbench {
+namespace hbench::unfolded_test {
 namespace {
 
 using namespace ::hbench::testing;
@@ -174,4 +174,4 @@ TEST(Unfolded, TakesAsLongInTheMeanAsTheExpectedSlowestRank) {
 }
 
 }  // namespace
-}  // namespace hbench
+}  // namespace hbench::unfolded_test
