@@ -12,7 +12,7 @@
 namespace hbench::as_recorded_test {
 namespace {
 
-using testing::round_cluster;
+using support::round_cluster;
 
 constexpr double kTolerance = 1e-7;
 constexpr std::int64_t kMemory = 1 << 30;

@@ -341,7 +341,7 @@ TEST(ImportFormats, SurviveDamage) {
   for (const ImportFormat* format : import_formats()) {
     SCOPED_TRACE(format->name);
     ASSERT_TRUE(examples.contains(std::string(format->name)));
-    testing::survive_mutations(examples.at(std::string(format->name)), 2000, seed++, [&](const std::string& text) {
+    support::survive_mutations(examples.at(std::string(format->name)), 2000, seed++, [&](const std::string& text) {
       ImportedOutput output = format->parse(text, "a.toml", {});
       output.later.push_back(output);
       for (ImportedOutput& run : output.later) {

@@ -39,7 +39,7 @@ inline void survive_damage(const std::string& text, std::string_view format, int
       EXPECT_EQ(error.code(), ExitCode::usage) << error.what();
     }
   }
-  testing::survive_mutations(text, count, 31, parse);
+  support::survive_mutations(text, count, 31, parse);
 }
 
 /// The real traces beside this project (`../shared/reference/traces`); empty where they are not.

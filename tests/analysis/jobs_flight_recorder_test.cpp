@@ -224,7 +224,7 @@ TEST(FlightRecorder, ReadsWhateverDamageLeavesOrSaysWhyNot) {
   const std::string text = flight_dump(ddp_entries(4, 1)).dump();
   TemporaryFolder folder;
   const std::string file = (folder / "rank_0.toml").string();
-  testing::survive_mutations(text, 200, 7, [&](const std::string& mutant) {
+  support::survive_mutations(text, 200, 7, [&](const std::string& mutant) {
     write_bytes(file, mutant);
     make_job(read_recordings(file, "flight-recorder"), {});
   });

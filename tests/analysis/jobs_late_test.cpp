@@ -121,7 +121,7 @@ TEST_F(LateExchanges, AreStillLateInAWorkloadsFileAndWherePredicted) {
   const std::string text = format_trace(written);
   EXPECT_THAT(text, HasSubstr("overlap = false"));
   EXPECT_FALSE(parse_trace(text, "mine.toml").recorded->overlap);
-  Profile profile = testing::round_cluster();
+  Profile profile = support::round_cluster();
   profile.name = "round";
   const PredictedJob predicted = predict_as_recorded(one, profile, 1 << 30);
   EXPECT_GT(predicted.exposed.value, 0.002);

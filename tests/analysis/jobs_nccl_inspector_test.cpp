@@ -145,7 +145,7 @@ TEST(NcclInspector, LeavesNumbersThatAreNoneUnknown) {
 TEST(NcclInspector, ReadsWhateverDamageLeavesOrSaysWhyNot) {
   TemporaryFolder folder;
   const std::string file = (folder / "a.toml").string();
-  testing::survive_mutations(lines(ddp_log(0, 4, true)), 200, 7, [&](const std::string& mutant) {
+  support::survive_mutations(lines(ddp_log(0, 4, true)), 200, 7, [&](const std::string& mutant) {
     write_bytes(file, mutant);
     make_job(read_recordings(file, "nccl-inspector"), {});
   });

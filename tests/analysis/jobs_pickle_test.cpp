@@ -128,7 +128,7 @@ TEST(Pickle, SurvivesDamage) {
   TemporaryFolder folder;
   const std::string file = (folder / "a.toml").string();
   for (std::size_t protocol = 0; protocol < kPickles.size(); ++protocol)
-    testing::survive_mutations(std::string(kPickles[protocol]), 300, static_cast<unsigned>(protocol) + 3,
+    support::survive_mutations(std::string(kPickles[protocol]), 300, static_cast<unsigned>(protocol) + 3,
                                [&](const std::string& mutant) {
                                  write_bytes(file, mutant);
                                  TextSource source(file);

@@ -31,7 +31,7 @@ TrackedCase operator+(TrackedCase first, const TrackedCase& more) {
   return first;
 }
 
-TrackJudgement judged(const TrackedCase& tracked, const PairRule& rule = {}) {
+TrackJudgement judged_pairs(const TrackedCase& tracked, const PairRule& rule = {}) {
   return judge_pairs({tracked}, rule).at(0);
 }
 
@@ -46,7 +46,7 @@ TEST(PairedJudge, KnowsHowManyPairsCanTellAChangeFromChance) {
 }
 
 TEST(PairedJudge, PassesWhatIsAsFast) {
-  const TrackJudgement same = judged(pairs(1, 24));
+  const TrackJudgement same = judged_pairs(pairs(1, 24));
   EXPECT_EQ(same.verdict, TrackVerdict::pass);
   EXPECT_EQ(same.reason, "less than 3 % apart");
   EXPECT_THAT(same.next_step, IsEmpty());
@@ -55,68 +55,68 @@ TEST(PairedJudge, PassesWhatIsAsFast) {
   EXPECT_EQ(same.head_launches, 24U);
   EXPECT_NEAR(same.interval.low, 0, 0.0021);
   EXPECT_NEAR(same.interval.high, 0, 0.0021);
-  EXPECT_EQ(judged(pairs(1, 24, 0)).verdict, TrackVerdict::pass);
-  EXPECT_EQ(judged(pairs(1, 24, 0)).p, 1);
+  EXPECT_EQ(judged_pairs(pairs(1, 24, 0)).verdict, TrackVerdict::pass);
+  EXPECT_EQ(judged_pairs(pairs(1, 24, 0)).p, 1);
 }
 
 // 5 % in 12 pairs of one sign: p is 2 / 4096. That the machine drifts by 10 % does not show.
 TEST(PairedJudge, FindsWhatIsSlowerAndWhatIsFaster) {
-  const TrackJudgement slower = judged(pairs(1.05, 24));
+  const TrackJudgement slower = judged_pairs(pairs(1.05, 24));
   EXPECT_EQ(slower.verdict, TrackVerdict::regressed);
   EXPECT_DOUBLE_EQ(slower.p, 2.0 / 4096);
   EXPECT_NEAR(slower.shift, 0.05, 1e-3);
   EXPECT_GT(slower.interval.low, 0.045);
   EXPECT_LT(slower.interval.high, 0.055);
   EXPECT_THAT(slower.reason, AllOf(HasSubstr("+5.0 %"), HasSubstr("confirmed by 12 pairs (+5.0 %, p 0.00049)")));
-  EXPECT_EQ(judged(pairs(1 / 1.05, 24)).verdict, TrackVerdict::improved);
+  EXPECT_EQ(judged_pairs(pairs(1 / 1.05, 24)).verdict, TrackVerdict::improved);
 }
 
 TEST(PairedJudge, TurnsTheDirectionOfRates) {
   TrackedCase rate = pairs(1 / 1.05, 24);
   rate.larger_is_worse = false;
-  EXPECT_EQ(judged(rate).verdict, TrackVerdict::regressed);
+  EXPECT_EQ(judged_pairs(rate).verdict, TrackVerdict::regressed);
   rate = pairs(1.05, 24);
   rate.larger_is_worse = false;
-  EXPECT_EQ(judged(rate).verdict, TrackVerdict::improved);
+  EXPECT_EQ(judged_pairs(rate).verdict, TrackVerdict::improved);
 }
 
 TEST(PairedJudge, CallsNothingAChangeThatIsSmallerThanTheLeastEffect) {
-  EXPECT_EQ(judged(pairs(1.029, 24)).verdict, TrackVerdict::pass);
-  EXPECT_EQ(judged(pairs(1.031, 24)).verdict, TrackVerdict::regressed);
-  EXPECT_EQ(judged(pairs(1.031, 24), {.least_effect = 0.05}).verdict, TrackVerdict::pass);
+  EXPECT_EQ(judged_pairs(pairs(1.029, 24)).verdict, TrackVerdict::pass);
+  EXPECT_EQ(judged_pairs(pairs(1.031, 24)).verdict, TrackVerdict::regressed);
+  EXPECT_EQ(judged_pairs(pairs(1.031, 24), {.least_effect = 0.05}).verdict, TrackVerdict::pass);
 }
 
 TEST(PairedJudge, WantsAChangeTwice) {
-  const TrackJudgement once = judged(pairs(1.05, 17));
+  const TrackJudgement once = judged_pairs(pairs(1.05, 17));
   EXPECT_EQ(once.verdict, TrackVerdict::inconclusive);
   EXPECT_TRUE(once.suspected);
   EXPECT_THAT(once.reason, HasSubstr("+5.0 % by 12 pairs, and 5 of 6 pairs that would confirm it"));
   EXPECT_THAT(once.next_step, HasSubstr("--max-launches 18"));
-  EXPECT_EQ(judged(pairs(1.05, 18)).verdict, TrackVerdict::regressed);
-  EXPECT_EQ(judged(pairs(1.05, 12), {.confirm = false}).verdict, TrackVerdict::regressed);
-  const TrackJudgement gone = judged(pairs(1.05, 12) + pairs(1.002, 12));
+  EXPECT_EQ(judged_pairs(pairs(1.05, 18)).verdict, TrackVerdict::regressed);
+  EXPECT_EQ(judged_pairs(pairs(1.05, 12), {.confirm = false}).verdict, TrackVerdict::regressed);
+  const TrackJudgement gone = judged_pairs(pairs(1.05, 12) + pairs(1.002, 12));
   EXPECT_EQ(gone.verdict, TrackVerdict::inconclusive);
   EXPECT_THAT(gone.reason, HasSubstr("+5.0 % by 12 pairs, and +0.2 % by 12 further ones"));
   EXPECT_FALSE(gone.suspected);
-  EXPECT_EQ(judged(pairs(1 / 1.05, 12)).verdict, TrackVerdict::inconclusive);
-  EXPECT_FALSE(judged(pairs(1 / 1.05, 12)).suspected);
-  EXPECT_EQ(judged(pairs(1 / 1.05, 12), {.confirm = false}).verdict, TrackVerdict::improved);
+  EXPECT_EQ(judged_pairs(pairs(1 / 1.05, 12)).verdict, TrackVerdict::inconclusive);
+  EXPECT_FALSE(judged_pairs(pairs(1 / 1.05, 12)).suspected);
+  EXPECT_EQ(judged_pairs(pairs(1 / 1.05, 12), {.confirm = false}).verdict, TrackVerdict::improved);
 }
 
 // Of six pairs all agree at best, once in 32; a case needs once in 100.
 TEST(PairedJudge, SaysHowManyPairsExcludeChance) {
-  const TrackJudgement few = judged(pairs(1.05, 12), {.pairs = 6});
+  const TrackJudgement few = judged_pairs(pairs(1.05, 12), {.pairs = 6});
   EXPECT_EQ(few.verdict, TrackVerdict::inconclusive);
   EXPECT_THAT(few.reason, HasSubstr("+5.0 % by 6 pairs, of which it takes 8 to exclude chance"));
   EXPECT_THAT(few.next_step, HasSubstr("--launches 8"));
   EXPECT_TRUE(few.suspected) << "its interval excludes 3 %";
-  EXPECT_FALSE(judged(pairs(1.05, 12, 0.03), {.pairs = 6}).suspected) << "from 2 to 8 %";
-  EXPECT_FALSE(judged(pairs(1 / 1.05, 12), {.pairs = 6}).suspected) << "faster";
-  EXPECT_EQ(judged(pairs(1.05, 16), {.pairs = 8}).verdict, TrackVerdict::regressed);
+  EXPECT_FALSE(judged_pairs(pairs(1.05, 12, 0.03), {.pairs = 6}).suspected) << "from 2 to 8 %";
+  EXPECT_FALSE(judged_pairs(pairs(1 / 1.05, 12), {.pairs = 6}).suspected) << "faster";
+  EXPECT_EQ(judged_pairs(pairs(1.05, 16), {.pairs = 8}).verdict, TrackVerdict::regressed);
 }
 
 TEST(PairedJudge, WaitsForThePairsThatDecide) {
-  const TrackJudgement one = judged(pairs(1.05, 1));
+  const TrackJudgement one = judged_pairs(pairs(1.05, 1));
   EXPECT_EQ(one.verdict, TrackVerdict::inconclusive);
   EXPECT_EQ(one.reason, "1 of 12 pairs");
   EXPECT_EQ(one.p, 1);
@@ -126,11 +126,11 @@ TEST(PairedJudge, WaitsForThePairsThatDecide) {
 TEST(PairedJudge, CallsScatterNoChange) {
   TrackedCase wild = pairs(1, 24);
   for (std::size_t i = 0; i < 24; ++i) wild.head[i] *= i % 2 == 0 ? 1.2 : 0.9;
-  const TrackJudgement judgement = judged(wild);
+  const TrackJudgement judgement = judged_pairs(wild);
   EXPECT_EQ(judgement.verdict, TrackVerdict::inconclusive);
   EXPECT_THAT(judgement.reason, HasSubstr("may be chance"));
   for (std::size_t i = 0; i < 24; ++i) wild.head[i] *= i % 2 == 0 ? 1 / 1.2 : 1 / 0.9 * (i % 4 == 1 ? 1.1 : 1 / 1.1);
-  EXPECT_THAT(judged(wild).reason, HasSubstr("pairs scatter too much to see 3 %"));
+  EXPECT_THAT(judged_pairs(wild).reason, HasSubstr("pairs scatter too much to see 3 %"));
 }
 
 // 12 pairs of one sign are 2 / 4096 by themselves, 21 times that is 1.03 %, and 20 times 0.98 %.
@@ -145,10 +145,10 @@ TEST(PairedJudge, CorrectsForTheCasesOfTheGate) {
 }
 
 TEST(PairedJudge, NamesWhatOnlyOneSideHas) {
-  EXPECT_EQ(judged({.baseline = {{1, 1}}, .head = {}}).verdict, TrackVerdict::missing);
-  EXPECT_EQ(judged({.baseline = {}, .head = {1, 1}}).verdict, TrackVerdict::fresh);
-  EXPECT_EQ(judged({.baseline = {}, .head = {}}).verdict, TrackVerdict::missing);
-  EXPECT_FALSE(judged({.baseline = {}, .head = {1, 1}}).compared());
+  EXPECT_EQ(judged_pairs({.baseline = {{1, 1}}, .head = {}}).verdict, TrackVerdict::missing);
+  EXPECT_EQ(judged_pairs({.baseline = {}, .head = {1, 1}}).verdict, TrackVerdict::fresh);
+  EXPECT_EQ(judged_pairs({.baseline = {}, .head = {}}).verdict, TrackVerdict::missing);
+  EXPECT_FALSE(judged_pairs({.baseline = {}, .head = {1, 1}}).compared());
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ TEST(HostFile, OfAsManyHostsAsThereAreIsReadAtOnce) {
   for (int i = 0; i < 200'000; ++i) text += fmt::format("node{:06} slots=8\n", i);
   const std::clock_t began = std::clock();
   const Allocation many = parse_hostfile(text, "f");
-  EXPECT_LT(std::clock() - began, (hbench::testing::kSanitized ? 20 : 1) * CLOCKS_PER_SEC);
+  EXPECT_LT(std::clock() - began, (hbench::support::kSanitized ? 20 : 1) * CLOCKS_PER_SEC);
   EXPECT_EQ(many.slots(), 1'600'000);
   EXPECT_THAT(many.in_words(), AllOf(HasSubstr("node000015:8 and 199984 more (f)")));
   expect_error([] { parse_hostfile(fmt::format("{}\n", fmt::join(many_hosts(), "\n")), "f"); }, ExitCode::usage,

@@ -43,7 +43,7 @@ std::vector<LoopResult> measured(
     const std::function<void(int)>& working = [](int) {}) {
   const auto host = make_thread_endpoints(kRanks);
   const auto device = make_thread_endpoints(
-      kRanks, [](Rank rank) { return std::make_shared<testing::LazyDevice>(static_cast<unsigned>(rank + 1)); });
+      kRanks, [](Rank rank) { return std::make_shared<support::LazyDevice>(static_cast<unsigned>(rank + 1)); });
   std::vector<LoopResult> results;
   std::vector<std::jthread> ranks;
   for (std::size_t rank = 0; rank < kRanks; ++rank)

@@ -87,7 +87,7 @@ TEST_P(ReadyComparisons, HaveAPointForEachWorkloadFrameworkPlaceAndCount) {
 std::vector<const ReadyComparison*> all_comparisons() {
   std::vector<const ReadyComparison*> all;
   for (const ReadyComparison& each : ready_comparisons())
-    if (all.empty() || !hbench::testing::kSanitized) all.push_back(&each);
+    if (all.empty() || !hbench::support::kSanitized) all.push_back(&each);
   return all;
 }
 

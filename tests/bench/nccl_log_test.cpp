@@ -152,7 +152,7 @@ TEST(NcclTransports, OfDamagedLogsAreNoMoreThanTheirLines) {
                           line("Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM/read") + line("Connected NVLS tree");
   std::mt19937 random(2211);
   for (int i = 0; i < 2000; ++i) {
-    const std::string damaged = testing::mutated(log, random);
+    const std::string damaged = support::mutated(log, random);
     int connections = 0;
     for (const auto& [transport, count] : observed_transports(damaged)) {
       EXPECT_FALSE(transport.empty());

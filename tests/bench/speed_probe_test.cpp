@@ -9,7 +9,7 @@
 #include "analysis/statistics/statistics.hpp"
 #include "tests/collectives/thread_ranks.hpp"
 
-namespace hbench::testing::speed_probe_test {
+namespace hbench::support::speed_probe_test {
 namespace {
 
 using ::testing::AllOf;
@@ -133,4 +133,4 @@ TEST(SpeedProbe, NamesARankThatDoesNotAnswer) {
 }
 
 }  // namespace
-}  // namespace hbench::testing::speed_probe_test
+}  // namespace hbench::support::speed_probe_test

@@ -157,7 +157,7 @@ TEST(TrackProject, NamesTheLineOfAFlagThatItsVerbRefuses) {
 }
 
 TEST(TrackProject, SurvivesMutations) {
-  hbench::testing::survive_mutations(kText, 5000, 41,
+  hbench::support::survive_mutations(kText, 5000, 41,
                                      [](const std::string& text) { parse_project(text, "mutant.toml"); });
 }
 

@@ -15,17 +15,17 @@
 namespace hbench::algorithms_test {
 namespace {
 
-using ::hbench::testing::grouped_instances;
-using ::hbench::testing::Instance;
-using ::hbench::testing::instances;
-using ::hbench::testing::parameters_of;
+using ::hbench::support::grouped_instances;
+using ::hbench::support::Instance;
+using ::hbench::support::instances;
+using ::hbench::support::parameters_of;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr int kLargestWorld = testing::kSanitized ? 20 : 64;
-constexpr int kLargestGroupedWorld = testing::kSanitized ? 12 : 24;
-constexpr int kLargestOfSample = testing::kSanitized ? 64 : 512;
+constexpr int kLargestWorld = support::kSanitized ? 20 : 64;
+constexpr int kLargestGroupedWorld = support::kSanitized ? 12 : 24;
+constexpr int kLargestOfSample = support::kSanitized ? 64 : 512;
 
 std::vector<std::string_view> names_for(CollectiveKind collective) {
   std::vector<std::string_view> names;
@@ -125,7 +125,7 @@ TEST(Algorithms, AreProvedForASampleOfLargeWorlds) {
       const std::vector<std::string> choices = parameters_of(*algorithm);
       for (const int segments : algorithm->segments == nullptr ? std::vector{1} : std::vector{1, 3})
         ASSERT_NO_FATAL_FAILURE(expect_proved(
-            testing::completed({.algorithm = algorithm,
+            support::completed({.algorithm = algorithm,
                                 .world = world,
                                 .segments = segments,
                                 .parameters = choices[static_cast<std::size_t>(sample) % choices.size()]})));
@@ -158,7 +158,7 @@ TEST(Algorithms, DeclareTheCostThatIsCounted) {
         const std::set<std::int64_t> counts{0, 1, 2, 3, 5, p - 1, p, p + 1, 2 * p - 1, 7919, 138'357'544};
         for (const std::int64_t elements : counts) {
           const Cost declared = algorithm->cost(instance.request(), elements);
-          const Cost counted = testing::count_cost(instance.schedule, elements);
+          const Cost counted = support::count_cost(instance.schedule, elements);
           ASSERT_EQ(declared.rounds, counted.rounds) << instance.name << ", " << elements << " elements";
           ASSERT_EQ(declared.sent, counted.sent) << instance.name << ", " << elements << " elements";
           ASSERT_EQ(declared.received, counted.received) << instance.name << ", " << elements << " elements";

@@ -222,7 +222,7 @@ TEST(Cost, CountsTheBusiestSenderAndReceiverApart) {
   schedule.transfers = {
       {0, 1, 0, 0, 1, kReduce}, {0, 2, 0, 0, 1, kReduce}, {0, 0, 0, 0, 1, kCopy}, {1, 0, 2, 0, 1, kCopy}};
   // rank 0 sends once and receives twice; what it sends to itself is free
-  EXPECT_EQ(testing::count_cost(schedule, 10), (Cost{2, 10, 20}));
+  EXPECT_EQ(support::count_cost(schedule, 10), (Cost{2, 10, 20}));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace hbench::choose_test {
 namespace {
 
 using ::hbench::expect_usage_error;
-using ::hbench::testing::round_cluster;
+using ::hbench::support::round_cluster;
 
 AlgorithmTime at(std::int64_t bytes, std::string algorithm, double seconds) {
   return {std::move(algorithm), bytes, Seconds(seconds)};
@@ -63,14 +63,14 @@ TEST(ChooseByModel, FindsThePowerOfTwoWhereTheNextAlgorithmIsTheBetterOne) {
   }();
   for (const SizeChoice& size : choose_algorithm(profile, 8, every_power).sizes) {
     const double chosen =
-        testing::time_of(profile,
+        support::time_of(profile,
                          advice.rule.at(size.bytes)
                              .build({.workers = 8}, advice.rule.at(size.bytes).segments({.workers = 8}, size.bytes)),
                          size.bytes / 4);
     // Of two algorithms and no third one: never worse than the better of these two.
     for (const SizeChoice& end : advice.sizes) {
       const AlgorithmChoice other = parse_algorithm(end.chosen);
-      const double time = testing::time_of(
+      const double time = support::time_of(
           profile, other.build({.workers = 8}, other.segments({.workers = 8}, size.bytes)), size.bytes / 4);
       EXPECT_LE(chosen, time * (1 + kAsGood) + 1e-12) << size.bytes;
     }

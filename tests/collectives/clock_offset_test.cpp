@@ -7,7 +7,7 @@
 
 #include "tests/collectives/thread_ranks.hpp"
 
-namespace hbench::testing::clock_offset_test {
+namespace hbench::support::clock_offset_test {
 namespace {
 
 Seconds real_time() {
@@ -50,4 +50,4 @@ TEST(ClockOffset, IsTakenFromTheQuickestMessage) {
 }
 
 }  // namespace
-}  // namespace hbench::testing::clock_offset_test
+}  // namespace hbench::support::clock_offset_test

@@ -8,7 +8,7 @@
 #include "collectives/base/table.hpp"
 #include "collectives/network/simulator.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// One GPU per node; 1 ms per message, 4 MB/s: 1000 elements per millisecond. Reductions are free.
 inline Profile round_cluster() {
@@ -49,4 +49,4 @@ inline double server_time(const Profile& profile, const World& world, std::int64
   return time_of(profile, algorithm("ps").build({.world = world}), elements);
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

@@ -14,7 +14,7 @@
 
 #include "collectives/compressors/compressor.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// Every entry with its defaults, and with other parameters where those lead elsewhere in the code.
 inline std::vector<CompressorChoice> every_compressor() {
@@ -83,4 +83,4 @@ inline void on_every_target(const std::function<void(const std::string&)>& check
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

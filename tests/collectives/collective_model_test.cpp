@@ -9,7 +9,7 @@
 namespace hbench::collective_model_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 const AlgorithmChoice kRing = parse_algorithm("ring");
 const AlgorithmChoice kLibrary = parse_algorithm("vendor");

@@ -10,12 +10,12 @@
 namespace hbench::compressors_bad_data_test {
 namespace {
 
-using testing::decoded;
-using testing::encoded;
-using testing::every_compressor;
-using testing::gaussian;
+using support::decoded;
+using support::encoded;
+using support::every_compressor;
+using support::gaussian;
+using support::round_trip;
 using ::testing::HasSubstr;
-using testing::round_trip;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();

@@ -12,12 +12,12 @@
 namespace hbench::compressors_test {
 namespace {
 
-using testing::bits_of;
-using testing::decoded;
-using testing::encoded;
-using testing::every_compressor;
-using testing::gaussian;
-using testing::round_trip;
+using support::bits_of;
+using support::decoded;
+using support::encoded;
+using support::every_compressor;
+using support::gaussian;
+using support::round_trip;
 
 /// Around the sizes of vectors, bytes of packed elements, blocks, buckets and pieces.
 constexpr std::size_t kSizes[] = {0,   1,   2,   3,   7,   8,   9,    15,   16,   17,
@@ -48,7 +48,7 @@ TEST(EveryCompressor, HasTheL2ErrorThatItDeclares) {
   for (const Compressor* compressor : compressors()) {
     std::vector<float> lost = round_trip(*parse_compressor(compressor->name).codec, values);
     for (std::size_t i = 0; i < values.size(); ++i) lost[i] -= values[i];
-    const double error = testing::norm(lost) / testing::norm(values);
+    const double error = support::norm(lost) / support::norm(values);
     EXPECT_NEAR(error, compressor->relative_l2_error, 0.1 * compressor->relative_l2_error) << compressor->name;
   }
 }
@@ -128,7 +128,7 @@ TEST(EveryCompressor, GivesTheSameBitsWithEveryInstructionSet) {
       const std::vector<float> values = gaussian(size);
       std::vector<std::vector<std::byte>> wires;
       std::vector<std::vector<std::uint32_t>> results;
-      testing::on_every_target([&](const std::string&) {
+      support::on_every_target([&](const std::string&) {
         wires.push_back(encoded(*choice.codec, values));
         results.push_back(bits_of(decoded(*choice.codec, wires.back(), size)));
       });
@@ -142,7 +142,7 @@ TEST(EveryCompressor, GivesTheSameBitsWithEveryInstructionSet) {
 
 /// Ranks that forward what they decoded must not change it: see messages.hpp.
 TEST(EveryPerHopCompressor, LeavesWhatItDecodedAsItIs) {
-  std::vector<std::vector<float>> inputs{testing::random_patterns(4099), spread_values(3001), std::vector(300, 0.1F)};
+  std::vector<std::vector<float>> inputs{support::random_patterns(4099), spread_values(3001), std::vector(300, 0.1F)};
   for (const float deviation : {1e-44F, 1e-41F, 1e-38F, 1e-20F, 1.0F, 1e20F, 1e37F})
     for (unsigned seed = 0; seed < 20; ++seed) inputs.push_back(gaussian(513, seed, 0, deviation));
   // Ranges of few and of very few floats, across a power of two, too.

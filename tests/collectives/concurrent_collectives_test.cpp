@@ -14,7 +14,7 @@
 namespace hbench::concurrent_collectives_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 /// Elements of a message of so many whole pieces of a MiB, and what one takes on the links of `round_cluster`.
 constexpr std::int64_t pieces(int count) { return count * std::int64_t{1} << 18; }

@@ -16,7 +16,7 @@
 #include "collectives/exchange/exchange.hpp"
 #include "tests/collectives/contributions.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// One collective of one world.
 struct Case {
@@ -227,4 +227,4 @@ inline std::string judge_sum(const Case& c, std::span<const float> result) {
   return {};
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

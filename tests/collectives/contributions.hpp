@@ -11,7 +11,7 @@
 #include "collectives/base/error.hpp"
 #include "collectives/compressors/compressor.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// A small integer that depends on rank and position, so that a swapped, doubled or lost chunk shows. Sums over
 /// eight ranks stay below 2048: exact in float32 and in halves.
@@ -83,4 +83,4 @@ inline std::string text_of(const World& world) {
          (world.colocated ? " co-located servers" : " dedicated servers");
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

@@ -5,7 +5,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/schedule/schedule.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// What `schedule` really costs for a buffer of `elements` elements: its rounds, and the elements sent
 /// and received by the busiest rank (each maximum taken apart). A transfer from a rank to itself is free.
@@ -26,4 +26,4 @@ inline Cost count_cost(const Schedule& schedule, std::int64_t elements) {
   return {.rounds = schedule.rounds, .sent = std::ranges::max(sent), .received = std::ranges::max(received)};
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

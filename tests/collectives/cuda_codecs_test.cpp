@@ -11,7 +11,7 @@
 namespace hbench::cuda_codecs_test {
 namespace {
 
-using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
+using namespace hbench::support;  // NOLINT(google-build-using-namespace)
 
 TEST(CudaCodecs, EncodeAndDecodeAsTheHostDoes) {
   std::mt19937_64 random(std::random_device{}());

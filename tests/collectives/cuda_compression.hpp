@@ -11,7 +11,7 @@
 #include "collectives/compressors/compressor.hpp"
 #include "tests/collectives/cuda_data.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// Blocks of 256 of different magnitudes, some all zero, tiny, huge, or with any bit patterns, NaN among them.
 inline std::vector<float> hard_floats(std::size_t elements, std::mt19937_64& random) {
@@ -63,4 +63,4 @@ void for_each_codec_and_place(Test test) {
   }
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

@@ -15,7 +15,7 @@
 #include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/cuda/elements.cuh"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 constexpr std::byte kPoison{0xa5};
 
@@ -109,4 +109,4 @@ void for_each_type_and_operation(Test test) {
     }
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

@@ -7,7 +7,7 @@
 #include "collectives/cuda/cuda.hpp"
 #include "tests/collectives/cuda_data.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// Skips where no GPU can be used, and says why.
 class OnGpu : public ::testing::Test {
@@ -48,4 +48,4 @@ class GpuMemory {
   std::vector<std::byte> host_;
 };
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

@@ -11,7 +11,7 @@
 namespace hbench::cuda_device_test {
 namespace {
 
-using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
+using namespace hbench::support;  // NOLINT(google-build-using-namespace)
 using ::testing::HasSubstr;
 
 class CudaKernels : public OnGpu {};

@@ -15,7 +15,7 @@
 namespace hbench::cuda_elements_test {
 namespace {
 
-using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
+using namespace hbench::support;  // NOLINT(google-build-using-namespace)
 
 TEST(CudaElements, WidenEveryHalfAsTheHostDoes) {
   for (std::uint32_t i = 0; i < 0x10000; ++i) {

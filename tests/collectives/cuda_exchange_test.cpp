@@ -7,7 +7,7 @@
 namespace hbench::cuda_exchange_test {
 namespace {
 
-using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
+using namespace hbench::support;  // NOLINT(google-build-using-namespace)
 
 class CudaExchanges : public OnGpu {};
 

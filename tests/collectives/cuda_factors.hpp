@@ -12,7 +12,7 @@
 
 #include "collectives/compressors/low_rank.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// Elements and rank: a matrix of one element, whole ones, ragged last rows, one that is a row short of a square, more
 /// factor columns than are worked on together, more rows and columns than a block and a slab have.
@@ -94,4 +94,4 @@ inline ::testing::AssertionResult near_columns(std::span<const float> found, std
   return ::testing::AssertionSuccess();
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

@@ -8,7 +8,7 @@
 #include "collectives/cuda/walk.cuh"
 #include "tests/collectives/cuda_data.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// As `cuda::launch`, with a grid of `blocks`.
 template <class Work>
@@ -32,4 +32,4 @@ class HostMemory {
   std::unique_ptr<std::byte, void (*)(void*)> memory_;
 };
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

@@ -14,7 +14,7 @@
 namespace hbench::cuda_kernels_test {
 namespace {
 
-using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
+using namespace hbench::support;  // NOLINT(google-build-using-namespace)
 
 class CudaCodecKernels : public OnGpu {};
 class CudaPackKernels : public OnGpu {};

@@ -9,7 +9,7 @@
 namespace hbench::cuda_low_rank_test {
 namespace {
 
-using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
+using namespace hbench::support;  // NOLINT(google-build-using-namespace)
 
 constexpr float kPoisoned = -1e30F;
 

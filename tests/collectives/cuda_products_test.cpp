@@ -10,7 +10,7 @@
 namespace hbench::cuda_products_test {
 namespace {
 
-using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
+using namespace hbench::support;  // NOLINT(google-build-using-namespace)
 
 /// Floats on the GPU, off by one float from an aligned address, as factors may be.
 class GpuFloats {

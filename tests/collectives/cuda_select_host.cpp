@@ -6,7 +6,7 @@
 #include "collectives/cuda/select.cuh"
 #include "collectives/cuda/sparse.cuh"
 
-namespace hbench::testing {
+namespace hbench::support {
 namespace {
 
 using namespace cuda;  // NOLINT(google-build-using-namespace)
@@ -127,4 +127,4 @@ SelectPath select_on_host(const std::byte* floats, std::size_t elements, std::si
   return path;
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// How much of the work was done from lists.
 struct SelectPath {
@@ -19,4 +19,4 @@ struct SelectPath {
 SelectPath select_on_host(const std::byte* floats, std::size_t elements, std::size_t wanted, std::byte* wire,
                           std::optional<std::uint32_t> least = {});
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

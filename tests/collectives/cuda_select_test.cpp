@@ -13,7 +13,7 @@
 namespace hbench::cuda_select_test {
 namespace {
 
-using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
+using namespace hbench::support;  // NOLINT(google-build-using-namespace)
 
 class CudaSelect : public ::testing::Test {
  protected:

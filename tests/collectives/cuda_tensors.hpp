@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// Bytes, and how far from an aligned address: 161 as of ResNet-50, from a bias to a layer of 2 M elements; empty ones;
 /// some that bring the following ones out of step by floats, by halves and by single bytes.
@@ -34,4 +34,4 @@ inline std::vector<TensorPlace> tensor_places() {
   return places;
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

@@ -16,7 +16,7 @@
 #include "tests/collectives/cuda_host.hpp"
 #include "tests/collectives/cuda_select_host.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 namespace {
 
 constexpr auto kRun = [](const auto& work, const cuda::Extent& extent) { run_on_host(work, extent, 3); };
@@ -247,4 +247,4 @@ const CodecTwin& twin_of(std::string_view compressor) {
   throw std::invalid_argument("no kernels on the host for this compressor");
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

@@ -7,7 +7,7 @@
 
 #include "collectives/compressors/compressor.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 struct CodecTwin {
   std::string_view compressor;
@@ -19,4 +19,4 @@ struct CodecTwin {
 /// Fails where there is none.
 const CodecTwin& twin_of(std::string_view compressor);
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

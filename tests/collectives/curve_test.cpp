@@ -12,7 +12,7 @@
 namespace hbench::curve_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 MeasuredCurve of_points(std::vector<MeasuredCurve::Point> points) {
   return {.algorithm = "vendor", .ranks = 8, .nodes = 1, .source = "test", .points = std::move(points)};

@@ -16,12 +16,12 @@
 namespace hbench::device_exchange_test {
 namespace {
 
-using testing::Case;
-using testing::Endpoints;
-using testing::LazyDevice;
-using testing::Post;
-using testing::PostedGroups;
-using testing::Results;
+using support::Case;
+using support::Endpoints;
+using support::LazyDevice;
+using support::Post;
+using support::PostedGroups;
+using support::Results;
 
 Endpoints lazy_endpoints(int ranks) {
   return make_thread_endpoints(ranks, [](Rank rank) { return std::make_shared<LazyDevice>(23 * rank + 5); });
@@ -62,7 +62,7 @@ Endpoints grouped_endpoints(int ranks) {
 
 /// Complete is complete: the memory is read as it is, without asking the device for it.
 Results exchanged(Endpoints& endpoints, const Case& c) {
-  return testing::exchanged(endpoints, c, [](Device&, std::span<const std::byte> buffer) {
+  return support::exchanged(endpoints, c, [](Device&, std::span<const std::byte> buffer) {
     return std::vector<std::byte>(buffer.begin(), buffer.end());
   });
 }
@@ -74,7 +74,7 @@ bool works_on_devices(const CompressorChoice& choice) {
 /// Every compressor that devices have, in every form, with every algorithm and with sums and averages.
 std::vector<Case> cases_of(int ranks) {
   std::vector<Case> cases;
-  for (Case c : testing::compressed_in_every_form(ranks)) {
+  for (Case c : support::compressed_in_every_form(ranks)) {
     if (!works_on_devices(c.compressor) || c.algorithm.algorithm->collective != CollectiveKind::all_reduce) continue;
     for (const std::int64_t elements : {1, 1009}) {
       c.elements = elements;
@@ -101,7 +101,7 @@ TEST_P(DeviceExchange, MovesPayloadsAndFactorsAsItsEndpointDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, DeviceExchange,
-                         ::testing::ValuesIn(testing::kSanitized ? std::vector{1, 3} : std::vector{1, 2, 3, 5}));
+                         ::testing::ValuesIn(support::kSanitized ? std::vector{1, 3} : std::vector{1, 2, 3, 5}));
 
 /// Exchanges of one gradient that a rank has under way at once.
 class Together {
@@ -110,7 +110,7 @@ class Together {
       : bytes_(static_cast<std::size_t>(c.elements) * sizeof(float)) {
     Device& device = endpoint.device();
     memory_ = device.allocate(bytes_ * static_cast<std::size_t>(exchanges));
-    const std::vector<float> gradient = testing::gradient_of(endpoint.transport().rank(), c.elements);
+    const std::vector<float> gradient = support::gradient_of(endpoint.transport().rank(), c.elements);
     for (int i = 0; i < exchanges; ++i) {
       device.write(std::as_bytes(std::span(gradient)), buffer(i));
       operations.push_back(prepare_exchange(endpoint, {.world = c.world,
@@ -134,14 +134,14 @@ TEST(DeviceExchanges, MayBeUnderWayTogether) {
   constexpr int kExchanges = 3;
   for (const char* name : {"topk:0.1", "ef:powersgd:2", "int8", "ef2:onebit"})
     for (const auto& make_endpoints : {lazy_endpoints, grouped_endpoints}) {
-      Case c = testing::plain_cases(3).front();
+      Case c = support::plain_cases(3).front();
       c.compressor = parse_compressor(name);
       c.elements = 500;
       const bool codes_messages = c.compressor.both_sides || c.compressor.compressor->exchange == Exchange::per_hop;
       if (codes_messages && make_endpoints == grouped_endpoints) continue;
       Endpoints host = make_thread_endpoints(3), endpoints = make_endpoints(3);
       const Results right = exchanged(host, c);
-      testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
+      support::run_ranks(endpoints, [&](Endpoint& endpoint) {
         const Rank rank = endpoint.transport().rank();
         Together together(endpoint, c, kExchanges);
         // They begin in one order; but one rank is half through with the first before it looks at the others.
@@ -163,8 +163,8 @@ TEST(DeviceExchanges, AreLetGoInTheMiddleOfTheirWork) {
   for (const char* name : {"topk:0.1", "ef:powersgd:2", "int8", "ef2:onebit"})
     for (int looks = 0; looks < 12; ++looks) {
       Endpoints endpoints = lazy_endpoints(2);
-      Case c = testing::plain_cases(2).front();
-      testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
+      Case c = support::plain_cases(2).front();
+      support::run_ranks(endpoints, [&](Endpoint& endpoint) {
         Device& device = endpoint.device();
         const DeviceMemory memory = device.allocate(4000);
         const auto operation =
@@ -181,11 +181,11 @@ TEST(DeviceExchanges, AreLetGoInTheMiddleOfTheirWork) {
 TEST(DeviceExchanges, SayWhatTheirGpuFailedOf) {
   for (const char* name : {"none", "int8", "topk:0.1", "ef:powersgd:2", "ef2:onebit"})
     for (int looks = 0; looks < 8; ++looks) {
-      const auto gpu = std::make_shared<testing::LazyGpu>();
+      const auto gpu = std::make_shared<support::LazyGpu>();
       Endpoints endpoints =
           make_thread_endpoints(2, [&](Rank rank) { return std::make_shared<LazyDevice>(31 * rank + 7, gpu); });
       std::atomic<int> failures = 0;
-      testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
+      support::run_ranks(endpoints, [&](Endpoint& endpoint) {
         Device& device = endpoint.device();
         const DeviceMemory memory = device.allocate(4000);
         try {

@@ -12,10 +12,10 @@
 namespace hbench::device_test {
 namespace {
 
-using testing::Case;
-using testing::Endpoints;
-using testing::LazyCodec;
-using testing::LazyDevice;
+using support::Case;
+using support::Endpoints;
+using support::LazyCodec;
+using support::LazyDevice;
 
 constexpr Seconds kTimeout{60};
 
@@ -30,7 +30,7 @@ std::vector<std::byte> run_case(Endpoint& endpoint, const Case& c, const std::ve
   const DeviceMemory memory = device.allocate(content.size());
   const std::span<std::byte> buffer(memory.get(), content.size());
   device.write(content, buffer);
-  const auto operation = endpoint.prepare(testing::schedule_of(c), {buffer, c.type, c.op}, codec);
+  const auto operation = endpoint.prepare(support::schedule_of(c), {buffer, c.type, c.op}, codec);
   wait_for(*operation, kTimeout, c.name());
   // Complete is complete: nothing is left for the device to do.
   return {buffer.begin(), buffer.end()};
@@ -41,7 +41,7 @@ class LazyDevices : public ::testing::TestWithParam<int> {};
 TEST_P(LazyDevices, RunEveryAlgorithmAsHostMemoryDoes) {
   Endpoints endpoints = lazy_endpoints(GetParam());
   std::vector<Case> cases;
-  for (Case c : testing::plain_cases(GetParam()))
+  for (Case c : support::plain_cases(GetParam()))
     for (const std::int64_t elements : {0, 1, 7, 1009}) {
       c.elements = elements;
       for (const ReduceOp op : {ReduceOp::sum, ReduceOp::average}) {
@@ -49,12 +49,12 @@ TEST_P(LazyDevices, RunEveryAlgorithmAsHostMemoryDoes) {
         cases.push_back(c);
       }
     }
-  testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
+  support::run_ranks(endpoints, [&](Endpoint& endpoint) {
     const Rank rank = endpoint.transport().rank();
     for (const Case& c : cases) {
-      const Schedule schedule = testing::schedule_of(c);
-      const std::vector<std::byte> result = run_case(endpoint, c, testing::given(c, schedule, rank), nullptr);
-      const std::string wrong = testing::judge(c, schedule, rank, result);
+      const Schedule schedule = support::schedule_of(c);
+      const std::vector<std::byte> result = run_case(endpoint, c, support::given(c, schedule, rank), nullptr);
+      const std::string wrong = support::judge(c, schedule, rank, result);
       if (!wrong.empty()) throw std::runtime_error(wrong);
     }
   });
@@ -63,21 +63,21 @@ TEST_P(LazyDevices, RunEveryAlgorithmAsHostMemoryDoes) {
 TEST_P(LazyDevices, RunCodecsPerHopAsHostMemoryDoes) {
   Endpoints lazy = lazy_endpoints(GetParam()), host = make_thread_endpoints(GetParam());
   for (const char* compressor : {"fp16", "int8"})
-    for (Case c : testing::plain_cases(GetParam())) {
+    for (Case c : support::plain_cases(GetParam())) {
       c.compressor = parse_compressor(compressor);
       c.elements = 1009;
       if (!refuse_exchange(c.algorithm, c.compressor, c.type, c.op, c.world).empty()) continue;
       std::vector<std::vector<std::byte>> expected(host.size()), results(host.size());
       const auto content = [&](Rank rank) {
-        const std::vector<float> gradient = testing::gradient_of(rank, c.elements);
+        const std::vector<float> gradient = support::gradient_of(rank, c.elements);
         const auto bytes = std::as_bytes(std::span(gradient));
         return std::vector<std::byte>(bytes.begin(), bytes.end());
       };
-      testing::run_ranks(host, [&](Endpoint& endpoint) {
+      support::run_ranks(host, [&](Endpoint& endpoint) {
         const Rank rank = endpoint.transport().rank();
         expected[static_cast<std::size_t>(rank)] = run_case(endpoint, c, content(rank), c.compressor.codec.get());
       });
-      testing::run_ranks(lazy, [&](Endpoint& endpoint) {
+      support::run_ranks(lazy, [&](Endpoint& endpoint) {
         const Rank rank = endpoint.transport().rank();
         const LazyCodec codec(c.compressor.codec, static_cast<LazyDevice&>(endpoint.device()));
         results[static_cast<std::size_t>(rank)] = run_case(endpoint, c, content(rank), &codec);
@@ -91,11 +91,11 @@ INSTANTIATE_TEST_SUITE_P(, LazyDevices, ::testing::Values(1, 2, 3, 5));
 
 TEST(Devices, LetAProgramThatIsAbandonedGoWhenTheyAreDoneWithIt) {
   Endpoints endpoints = lazy_endpoints(2);
-  Case c = testing::plain_cases(2).front();
+  Case c = support::plain_cases(2).front();
   c.elements = 4099;
   for (int round = 0; round < 20; ++round) {
-    const Schedule schedule = testing::schedule_of(c);
-    testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
+    const Schedule schedule = support::schedule_of(c);
+    support::run_ranks(endpoints, [&](Endpoint& endpoint) {
       Device& device = endpoint.device();
       const DeviceMemory memory = device.allocate(4099 * sizeof(float));
       const Operand operand{std::span(memory.get(), 4099 * sizeof(float)), c.type, c.op};

@@ -117,7 +117,7 @@ void expect_rings(const std::vector<std::unique_ptr<Endpoint>>& endpoints) {
 
 TEST(Doorbell, IsRungByMessagesBetweenThreads) { expect_rings(make_thread_endpoints(2)); }
 
-TEST(Doorbell, IsRungByMessagesInSharedMemory) { expect_rings(testing::make_shared_thread_endpoints(2, 1 << 16)); }
+TEST(Doorbell, IsRungByMessagesInSharedMemory) { expect_rings(support::make_shared_thread_endpoints(2, 1 << 16)); }
 
 /// Nobody looks at messages of a rank that stops the job.
 void expect_ring_when_stopped(const std::vector<std::unique_ptr<Endpoint>>& endpoints) {
@@ -129,7 +129,7 @@ void expect_ring_when_stopped(const std::vector<std::unique_ptr<Endpoint>>& endp
 
 TEST(Doorbell, IsRungWhenTheJobIsStopped) {
   expect_ring_when_stopped(make_thread_endpoints(2));
-  expect_ring_when_stopped(testing::make_shared_thread_endpoints(2, 1 << 16));
+  expect_ring_when_stopped(support::make_shared_thread_endpoints(2, 1 << 16));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 #include "collectives/fusion/fusion.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 struct Ready {
   double at = 0;
@@ -71,4 +71,4 @@ inline std::vector<Launch> drive(
   return launches;
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

@@ -10,7 +10,7 @@
 #include "collectives/transport/wait.hpp"
 #include "tests/collectives/thread_ranks.hpp"
 
-namespace hbench::testing::emulated_transport_test {
+namespace hbench::support::emulated_transport_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -181,4 +181,4 @@ TEST(EmulatedEndpoint, CarriesCollectivesWhoseResultIsTheSame) {
 }
 
 }  // namespace
-}  // namespace hbench::testing::emulated_transport_test
+}  // namespace hbench::support::emulated_transport_test

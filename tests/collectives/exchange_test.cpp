@@ -14,12 +14,12 @@
 namespace hbench::exchange_test {
 namespace {
 
-using testing::Case;
-using testing::compressed_cases;
-using testing::gathered_sums;
-using testing::gradient_of;
+using support::Case;
+using support::compressed_cases;
+using support::gathered_sums;
+using support::gradient_of;
+using support::judge_sum;
 using ::testing::HasSubstr;
-using testing::judge_sum;
 
 constexpr Seconds kTimeout{60};
 
@@ -57,7 +57,7 @@ std::vector<Case> cases_of(Exchange exchange, std::span<const int> sizes) {
   return cases;
 }
 
-const std::vector<int> kSizes = testing::kSanitized ? std::vector{1, 2, 3} : std::vector{1, 2, 3, 5, 8};
+const std::vector<int> kSizes = support::kSanitized ? std::vector{1, 2, 3} : std::vector{1, 2, 3, 5, 8};
 
 TEST(PerHopExchange, EndsWithTheSameBitsOnEveryWorkerAndWithinTheDeclaredError) {
   for (Case& c : cases_of(Exchange::per_hop, kSizes)) {
@@ -173,7 +173,7 @@ std::vector<float> outer_product(Rank rank, int side) {
   std::vector<float> matrix;
   for (int row = 0; row < side; ++row)
     for (int column = 0; column < side; ++column)
-      matrix.push_back(testing::contribution(rank, row) * (1.0F + testing::contribution(7, column)));
+      matrix.push_back(support::contribution(rank, row) * (1.0F + support::contribution(7, column)));
   return matrix;
 }
 

@@ -10,7 +10,7 @@
 #include "tests/collectives/conformance.hpp"
 #include "tests/collectives/thread_ranks.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// Bits, so that zeros have a sign: by worker, by step.
 using Results = std::vector<std::vector<std::vector<std::byte>>>;
@@ -57,4 +57,4 @@ inline Results exchanged(Endpoints& endpoints, const Case& c, const Content& con
   return results;
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

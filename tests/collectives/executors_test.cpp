@@ -10,19 +10,19 @@
 namespace hbench::executors_test {
 namespace {
 
-using testing::awkward_counts;
-using testing::Case;
-using testing::contribution_of;
-using testing::exact_compressors;
-using testing::expected_sum;
-using testing::given;
-using testing::judge;
-using testing::plain_cases;
-using testing::run_ranks;
-using testing::schedule_of;
-using testing::text_of;
+using support::awkward_counts;
+using support::Case;
+using support::contribution_of;
+using support::exact_compressors;
+using support::expected_sum;
+using support::given;
+using support::judge;
+using support::plain_cases;
+using support::run_ranks;
+using support::schedule_of;
+using support::text_of;
 
-const std::vector<int> kWorlds = testing::kSanitized ? std::vector{1, 2, 3, 5} : std::vector{1, 2, 3, 4, 5, 7, 8};
+const std::vector<int> kWorlds = support::kSanitized ? std::vector{1, 2, 3, 5} : std::vector{1, 2, 3, 4, 5, 7, 8};
 
 constexpr Seconds kTimeout{60};
 
@@ -88,7 +88,7 @@ TEST(Threads, DoEveryAlgorithmRightWithEveryAwkwardCount) {
 }
 
 TEST(Threads, DoEveryAlgorithmRightWithEveryTypeAndOperation) {
-  for (const int ranks : testing::kSanitized ? std::vector{3} : std::vector{2, 3, 5, 8})
+  for (const int ranks : support::kSanitized ? std::vector{3} : std::vector{2, 3, 5, 8})
     for (Case c : plain_cases(ranks))
       for (const DataTypeEntry* type : data_types())
         for (const ReduceOpEntry* op : reduce_ops()) {

@@ -9,9 +9,9 @@
 namespace hbench::fusion_policies_test {
 namespace {
 
-using ::hbench::testing::drive;
-using ::hbench::testing::Launch;
-using ::hbench::testing::Ready;
+using ::hbench::support::drive;
+using ::hbench::support::Launch;
+using ::hbench::support::Ready;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 

@@ -11,11 +11,11 @@
 namespace hbench::gradient_memory_test {
 namespace {
 
-using testing::bits_of;
-using testing::decoded;
+using support::bits_of;
+using support::decoded;
+using support::encoded;
+using support::gaussian;
 using ::testing::Each;
-using testing::encoded;
-using testing::gaussian;
 using ::testing::HasSubstr;
 
 constexpr std::size_t kElements = 2000;
@@ -77,7 +77,7 @@ TEST(ErrorFeedback, SendsEverythingInTheEnd) {
     }
     const std::vector<float> left = residual(*memory);
     // 200 steps of 1 % send everything once; quantisers shrink what is left in every step.
-    EXPECT_LT(testing::norm(left), 0.6 * testing::norm(first)) << text;
+    EXPECT_LT(support::norm(left), 0.6 * support::norm(first)) << text;
     for (std::size_t i = 0; i < kElements; ++i)
       ASSERT_NEAR(sent[i] + static_cast<double>(left[i]), first[i], 1e-4) << text;
   }
@@ -149,7 +149,7 @@ TEST(Dgc, ClipsTheGradientOfOneRank) {
   const CompressorChoice choice = parse_compressor("dgc:0.01:0.9:0:2");
   std::vector<float> gradient = gaussian(kElements);
   choice.make_memory(kElements)->compensate(gradient);
-  EXPECT_NEAR(testing::norm(gradient), 2, 1e-5);
+  EXPECT_NEAR(support::norm(gradient), 2, 1e-5);
 }
 
 /// 25 %, 6.25 %, 1.5625 %, 0.4 %, then the ratio; 3 steps on each stair.
@@ -218,7 +218,7 @@ TEST(PowerSgd, ComesNearerFromStepToStepWithTheSameGradient) {
     step(ranks, gradients);
     std::vector<float> lost = gradients[0];
     for (std::size_t j = 0; j < lost.size(); ++j) lost[j] -= 3 * noise[j];
-    const double error = testing::norm(lost) / (3 * testing::norm(noise));
+    const double error = support::norm(lost) / (3 * support::norm(noise));
     EXPECT_LT(error, before);
     before = error;
   }
@@ -247,10 +247,10 @@ TEST(PowerSgd, RecoversFromZerosAndFromWhatIsNotFinite) {
       state.middle(gradient);
       state.end(gradient);
       if (next == good) {
-        EXPECT_GT(testing::norm(gradient), 1);
+        EXPECT_GT(support::norm(gradient), 1);
       }
     }
-    EXPECT_LT(testing::norm(state.residual()), testing::norm(good));
+    EXPECT_LT(support::norm(state.residual()), support::norm(good));
   }
 }
 

@@ -16,10 +16,10 @@
 namespace hbench::grouped_test {
 namespace {
 
-using testing::Case;
-using testing::LazyDevice;
-using testing::Post;
-using testing::PostedGroups;
+using support::Case;
+using support::LazyDevice;
+using support::Post;
+using support::PostedGroups;
 
 constexpr Seconds kTimeout{60};
 
@@ -27,8 +27,8 @@ constexpr Seconds kTimeout{60};
 std::string run_rank(Post& post, const Case& c, Rank rank) {
   LazyDevice device(static_cast<unsigned>(rank + 1));
   PostedGroups groups(post, rank, device);
-  const Schedule schedule = testing::schedule_of(c);
-  const std::vector<std::byte> content = testing::given(c, schedule, rank);
+  const Schedule schedule = support::schedule_of(c);
+  const std::vector<std::byte> content = support::given(c, schedule, rank);
   const DeviceMemory memory = groups.device().allocate(content.size());
   const std::span<std::byte> buffer(memory.get(), content.size());
   GroupedProgram program(plan_for(schedule, rank), groups, {buffer, c.type, c.op});
@@ -37,7 +37,7 @@ std::string run_rank(Post& post, const Case& c, Rank rank) {
     if (run > 0) program.restart();
     groups.device().write(content, buffer);
     wait_for(program, kTimeout, c.name());
-    wrong = testing::judge(c, schedule, rank, buffer);
+    wrong = support::judge(c, schedule, rank, buffer);
   }
   return wrong;
 }
@@ -57,7 +57,7 @@ std::string run_case(const Case& c) {
 
 TEST(GroupedProgram, RunsEveryAlgorithmWithAwkwardCounts) {
   for (const int ranks : {1, 2, 3, 5})
-    for (Case c : testing::plain_cases(ranks))
+    for (Case c : support::plain_cases(ranks))
       for (const std::int64_t elements : {0, 1, 7, 1009}) {
         c.elements = elements;
         c.op = elements == 7 ? ReduceOp::average : ReduceOp::sum;
@@ -66,7 +66,7 @@ TEST(GroupedProgram, RunsEveryAlgorithmWithAwkwardCounts) {
 }
 
 TEST(GroupedProgram, RunsEveryTypeAndOperation) {
-  for (Case c : testing::plain_cases(3))
+  for (Case c : support::plain_cases(3))
     if (c.algorithm.algorithm->name == "ring")
       for (const DataTypeEntry* type : data_types())
         for (const ReduceOpEntry* op : reduce_ops()) {
@@ -84,8 +84,8 @@ std::string run_together(Post& post, const std::vector<Case>& cases, Rank rank) 
   std::vector<std::vector<std::byte>> buffers;
   std::vector<std::unique_ptr<GroupedProgram>> programs;
   for (const Case& c : cases) {
-    const Schedule schedule = testing::schedule_of(c);
-    buffers.push_back(testing::given(c, schedule, rank));
+    const Schedule schedule = support::schedule_of(c);
+    buffers.push_back(support::given(c, schedule, rank));
     programs.push_back(
         std::make_unique<GroupedProgram>(plan_for(schedule, rank), groups, Operand{buffers.back(), c.type, c.op}));
   }
@@ -99,14 +99,14 @@ std::string run_together(Post& post, const std::vector<Case>& cases, Rank rank) 
   }
   std::string wrong;
   for (std::size_t i = 0; i < cases.size(); ++i)
-    wrong += testing::judge(cases[i], testing::schedule_of(cases[i]), rank, buffers[i]);
+    wrong += support::judge(cases[i], support::schedule_of(cases[i]), rank, buffers[i]);
   return wrong;
 }
 
 TEST(GroupedProgram, EnqueuesSeveralAtOnceInOneOrderOnEveryRank) {
   const int ranks = 3;
   std::vector<Case> cases;
-  for (Case c : testing::plain_cases(ranks)) {
+  for (Case c : support::plain_cases(ranks)) {
     c.elements = 100 + 17 * std::ssize(cases);
     cases.push_back(c);
   }
@@ -122,18 +122,18 @@ TEST(GroupedProgram, EnqueuesSeveralAtOnceInOneOrderOnEveryRank) {
 
 TEST(GroupedProgram, IsCancelledWhenAPeerNeverComes) {
   Post post;
-  Case c = testing::plain_cases(3).front();
+  Case c = support::plain_cases(3).front();
   c.elements = 1000;
   LazyDevice device(1);
   PostedGroups groups(post, 0, device);
   std::vector<std::byte> memory(4000);
-  GroupedProgram program(plan_for(testing::schedule_of(c), 0), groups, {memory});
+  GroupedProgram program(plan_for(support::schedule_of(c), 0), groups, {memory});
   EXPECT_THROW(wait_for(program, Seconds(0.05), c.name()), Error);
 }
 
 TEST(GroupedProgram, CountsWhatItSends) {
   Post post;
-  Case c = testing::plain_cases(2).front();
+  Case c = support::plain_cases(2).front();
   c.elements = 10;
   std::vector<std::int64_t> sent(2);
   {
@@ -143,7 +143,7 @@ TEST(GroupedProgram, CountsWhatItSends) {
         LazyDevice device(static_cast<unsigned>(rank + 1));
         PostedGroups groups(post, rank, device);
         std::vector<std::byte> memory(40);
-        GroupedProgram program(plan_for(testing::schedule_of(c), rank), groups, {memory});
+        GroupedProgram program(plan_for(support::schedule_of(c), rank), groups, {memory});
         EXPECT_EQ(groups.byte_counts().sent(), 0);
         wait_for(program, kTimeout, c.name());
         EXPECT_EQ(program.waiting_for(), "");

@@ -11,9 +11,9 @@
 namespace hbench::half_test {
 namespace {
 
-using testing::bits_of;
+using support::bits_of;
+using support::on_every_target;
 using ::testing::ElementsAreArray;
-using testing::on_every_target;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 /// Full vectors of every width, and a rest.
@@ -84,7 +84,7 @@ TEST(Float16, WidensEveryHalfAndNarrowsItBack) {
 
 /// Every half, and its neighbourhood of ties: where rounding could go wrong; and floats from all over the range.
 std::vector<float> hard_to_narrow(const HalfConversion& conversion, std::uint32_t half_a_step) {
-  std::vector<float> values = testing::random_patterns(1 << 18);
+  std::vector<float> values = support::random_patterns(1 << 18);
   for (const float wide : widened(conversion, every_half()))
     for (const std::uint32_t offset : {0U, half_a_step - 1, half_a_step, half_a_step + 1})
       values.push_back(std::bit_cast<float>(std::bit_cast<std::uint32_t>(wide) + offset));
@@ -102,7 +102,7 @@ TEST(Halves, AreTheSameWithEveryInstructionSet) {
       wide.push_back(bits_of(widened(conversion(), every_half())));
       std::vector<std::uint16_t> halves = every_half();
       for (std::uint16_t& half : halves) half &= 0xbfff;  // finite ones: which NaN a sum is, is open
-      std::vector<float> sum = testing::gaussian(halves.size());
+      std::vector<float> sum = support::gaussian(halves.size());
       conversion().widen_and_add(std::as_bytes(std::span(halves)), sum);
       sums.push_back(bits_of(sum));
     });

@@ -12,7 +12,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/placement/placement.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 struct Instance {
   std::string name;  ///< for failure messages
@@ -117,4 +117,4 @@ inline std::vector<Instance> grouped_instances(const Algorithm& algorithm, int w
   return all;
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

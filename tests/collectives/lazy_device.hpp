@@ -20,7 +20,7 @@
 #include "collectives/compressors/low_rank.hpp"
 #include "collectives/device/device.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// What devices of several ranks may share. Once it has failed, none of them does more, and every query of one throws:
 /// a kernel faulted.
@@ -209,4 +209,4 @@ inline std::unique_ptr<LowRankProducts> LazyDevice::low_rank_products() {
   return std::make_unique<LazyProducts>(*this);
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

@@ -12,7 +12,7 @@
 namespace hbench::library_model_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 /// Eight GPUs per node with links of 200 GB/s, one of which adds up in its switch; NICs of 40 GB/s.
 Profile eight_per_node() {

@@ -11,7 +11,7 @@
 
 #include "collectives/base/error.hpp"
 
-namespace hbench::testing::local_transport_test {
+namespace hbench::support::local_transport_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -126,4 +126,4 @@ TEST(LocalTransport, RefusesAMessageOfAnotherLengthAndForgetsWhatIsCancelled) {
 }
 
 }  // namespace
-}  // namespace hbench::testing::local_transport_test
+}  // namespace hbench::support::local_transport_test

@@ -18,7 +18,7 @@
 namespace hbench {
 namespace {
 
-using testing::Case;
+using support::Case;
 
 constexpr Seconds kTimeout{60};
 
@@ -37,22 +37,22 @@ class Check {
             : schedule_of(c);
     std::vector<std::byte> buffer = given(c, schedule, rank_);
     run(c, {buffer, c.type, c.op});
-    require(testing::judge(c, schedule, rank_, buffer));
+    require(support::judge(c, schedule, rank_, buffer));
   }
 
   /// Two steps, so that what is carried over from the first counts.
   void compressed(Case c) {
     constexpr int kSteps = 2;
     const bool gathers = c.compressor.compressor->exchange == Exchange::gather;
-    const auto sums = gathers ? testing::gathered_sums(c, kSteps) : std::vector<std::vector<float>>();
+    const auto sums = gathers ? support::gathered_sums(c, kSteps) : std::vector<std::vector<float>>();
     const auto memory = std::make_shared<ExchangeMemory>(c.compressor, c.elements);
     for (int step = 0; step < kSteps; ++step) {
-      std::vector<float> buffer = testing::gradient_of(rank_, c.elements, step);
+      std::vector<float> buffer = support::gradient_of(rank_, c.elements, step);
       run(c, Operand::of(buffer), memory);
       if (rank_ >= c.world.workers) continue;
       if (gathers && buffer != sums[static_cast<std::size_t>(step)]) fail(c.name() + ": not the sum in rank order");
       if (!c.compressor.error_feedback && c.compressor.compressor->exchange == Exchange::per_hop && step == 0)
-        require(testing::judge_sum(c, buffer));
+        require(support::judge_sum(c, buffer));
       digests_.push_back(digest(buffer));
     }
     same_everywhere(c);
@@ -62,7 +62,7 @@ class Check {
   void many() {
     std::vector<std::vector<float>> buffers;
     std::vector<std::unique_ptr<Operation>> operations;
-    for (int i = 0; i < 17; ++i) buffers.push_back(testing::contribution_of(rank_, 1000 * i + i));
+    for (int i = 0; i < 17; ++i) buffers.push_back(support::contribution_of(rank_, 1000 * i + i));
     for (auto& buffer : buffers)
       operations.push_back(prepare_exchange(endpoint_, {.world = {.workers = ranks()},
                                                         .algorithm = parse_algorithm("ring"),
@@ -71,7 +71,7 @@ class Check {
     for (const auto& operation : operations) operation->progress();
     for (const auto& operation : operations) wait_for(*operation, kTimeout, fmt::format("rank {}, many", rank_));
     for (const auto& buffer : buffers)
-      if (buffer != testing::expected_sum(ranks(), std::ssize(buffer))) fail("many at once: a sum is wrong");
+      if (buffer != support::expected_sum(ranks(), std::ssize(buffer))) fail("many at once: a sum is wrong");
     ++done_;
   }
 
@@ -184,8 +184,8 @@ void check_types(Check& check, Case c, int turn) {
 
 void check_plain(Check& check) {
   int turn = 0;
-  for (Case c : testing::plain_cases(check.ranks())) {
-    for (const std::int64_t elements : testing::awkward_counts(check.ranks())) {
+  for (Case c : support::plain_cases(check.ranks())) {
+    for (const std::int64_t elements : support::awkward_counts(check.ranks())) {
       c.elements = elements;
       check.plain(c);
     }
@@ -209,7 +209,7 @@ void check_compressed(Check& check) {
   const int share = check.ranks() > 3 ? 4 : 1;
   int turn = 0;
   std::string_view algorithm;
-  for (Case c : testing::compressed_cases(check.ranks())) {
+  for (Case c : support::compressed_cases(check.ranks())) {
     if (c.algorithm.algorithm->collective != CollectiveKind::all_reduce) continue;
     // Begins with another compressor for every algorithm.
     if (std::exchange(algorithm, c.algorithm.algorithm->name) != algorithm) ++turn;

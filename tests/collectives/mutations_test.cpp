@@ -13,8 +13,8 @@
 namespace hbench::mutations_test {
 namespace {
 
-using ::hbench::testing::Instance;
-using ::hbench::testing::instances;
+using ::hbench::support::Instance;
+using ::hbench::support::instances;
 
 /// How often each worker's contribution is in one chunk, and, last, how often garbage is.
 using Counts = std::vector<int>;

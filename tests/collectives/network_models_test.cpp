@@ -14,7 +14,7 @@
 namespace hbench::network_models_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 Profile load(const std::string& name) {
   const std::string file = name + ".toml";

@@ -19,8 +19,8 @@
 namespace hbench::peer_memory_test {
 namespace {
 
-using testing::Case;
-using testing::LazyDevice;
+using support::Case;
+using support::LazyDevice;
 
 constexpr Seconds kTimeout{60};
 
@@ -64,8 +64,8 @@ class PeerEndpoint final : public Endpoint {
   std::unique_ptr<Transport> transport_;
 };
 
-testing::Endpoints peers(int ranks) {
-  testing::Endpoints endpoints;
+support::Endpoints peers(int ranks) {
+  support::Endpoints endpoints;
   for (auto& home : make_thread_endpoints(ranks)) endpoints.push_back(std::make_unique<PeerEndpoint>(std::move(home)));
   return endpoints;
 }
@@ -73,25 +73,25 @@ testing::Endpoints peers(int ranks) {
 class PeerMemories : public ::testing::TestWithParam<int> {};
 
 TEST_P(PeerMemories, CarryEveryAlgorithm) {
-  testing::Endpoints endpoints = peers(GetParam());
+  support::Endpoints endpoints = peers(GetParam());
   std::vector<Case> cases;
-  for (Case c : testing::plain_cases(GetParam()))
+  for (Case c : support::plain_cases(GetParam()))
     for (const std::int64_t elements : {0, 1, 7, 1009}) {
       c.elements = elements;
       cases.push_back(c);
     }
-  testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
+  support::run_ranks(endpoints, [&](Endpoint& endpoint) {
     const Rank rank = endpoint.transport().rank();
     Device& device = endpoint.device();
     for (const Case& c : cases) {
-      const Schedule schedule = testing::schedule_of(c);
-      const std::vector<std::byte> content = testing::given(c, schedule, rank);
+      const Schedule schedule = support::schedule_of(c);
+      const std::vector<std::byte> content = support::given(c, schedule, rank);
       const DeviceMemory memory = device.allocate(content.size());
       const std::span<std::byte> buffer(memory.get(), content.size());
       device.write(content, buffer);
       const auto operation = endpoint.prepare(schedule, {buffer, c.type, c.op}, nullptr);
       wait_for(*operation, kTimeout, c.name());
-      const std::string wrong = testing::judge(c, schedule, rank, {buffer.begin(), buffer.end()});
+      const std::string wrong = support::judge(c, schedule, rank, {buffer.begin(), buffer.end()});
       if (!wrong.empty()) throw std::runtime_error(wrong);
     }
   });
@@ -138,8 +138,8 @@ TEST(PeerMemory, LooksAtAMessageForTheSameHoweverManyAreInFlight) {
 
 TEST(PeerMemory, CarriesHundredsOfMessagesBetweenAllRanksAtOnce) {
   constexpr int kRanks = 3, kMessages = 200;
-  testing::Endpoints endpoints = peers(kRanks);
-  testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
+  support::Endpoints endpoints = peers(kRanks);
+  support::run_ranks(endpoints, [&](Endpoint& endpoint) {
     Transport& transport = endpoint.transport();
     std::vector<int> own(kMessages), came(static_cast<std::size_t>(kRanks) * kMessages, -1);
     std::vector<Transport::Request> open;
@@ -157,8 +157,8 @@ TEST(PeerMemory, CarriesHundredsOfMessagesBetweenAllRanksAtOnce) {
 }
 
 TEST(PeerMemory, KeepsMessagesOfOneTagInOrderWhicheverIsAskedAfterFirst) {
-  testing::Endpoints endpoints = peers(2);
-  testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
+  support::Endpoints endpoints = peers(2);
+  support::run_ranks(endpoints, [&](Endpoint& endpoint) {
     Transport& transport = endpoint.transport();
     constexpr int kMessages = 20;
     std::vector<std::vector<std::byte>> messages;
@@ -183,11 +183,11 @@ TEST(PeerMemory, KeepsMessagesOfOneTagInOrderWhicheverIsAskedAfterFirst) {
 }
 
 TEST(PeerMemory, RefusesAMessageOfAnotherLength) {
-  testing::Endpoints endpoints = peers(2);
+  support::Endpoints endpoints = peers(2);
   std::vector<std::byte> four(4), eight(8);
   std::string refusal;
   std::atomic<bool> refused{false};
-  testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
+  support::run_ranks(endpoints, [&](Endpoint& endpoint) {
     Transport& transport = endpoint.transport();
     if (transport.rank() == 0) {
       const auto request = transport.send(1, 3, four);
@@ -206,7 +206,7 @@ TEST(PeerMemory, RefusesAMessageOfAnotherLength) {
 }
 
 TEST(PeerMemory, IsLetGoAfterTheJobWasStoppedThoughItsSenderNeverHeardThatItsMessageWasRead) {
-  testing::Endpoints endpoints = peers(2);
+  support::Endpoints endpoints = peers(2);
   Transport& sender = endpoints[0]->transport();
   Transport& receiver = endpoints[1]->transport();
   std::vector<std::byte> sent(4, std::byte{7}), received(4);
@@ -221,8 +221,8 @@ TEST(PeerMemory, IsLetGoAfterTheJobWasStoppedThoughItsSenderNeverHeardThatItsMes
 }
 
 TEST(HostPlace, CountsTheRanksOfOneHost) {
-  testing::Endpoints endpoints = make_thread_endpoints(3);
-  testing::run_ranks(endpoints, [](Endpoint& endpoint) {
+  support::Endpoints endpoints = make_thread_endpoints(3);
+  support::run_ranks(endpoints, [](Endpoint& endpoint) {
     const HostPlace place = find_host_place(endpoint.control(), kTimeout);
     EXPECT_EQ(place.rank, endpoint.transport().rank());
     EXPECT_EQ(place.hosts, 1);
@@ -234,7 +234,7 @@ TEST(HostPlace, CountsTheRanksOfOneHost) {
 }
 
 TEST(HostPlace, NamesTheRankThatDoesNotJoin) {
-  testing::Endpoints endpoints = make_thread_endpoints(2);
+  support::Endpoints endpoints = make_thread_endpoints(2);
   try {
     find_host_place(endpoints[0]->control(), Seconds(0.02));
     FAIL() << "rank 1 was not there";

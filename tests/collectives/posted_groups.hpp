@@ -14,7 +14,7 @@
 #include "collectives/program/grouped_program.hpp"
 #include "tests/collectives/lazy_device.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// What travels between the ranks of one job.
 class Post {
@@ -93,4 +93,4 @@ class PostedGroups final : public GroupedMessages {
   LazyDevice& device_;
 };
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

@@ -11,7 +11,7 @@
 namespace hbench::price_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 TEST(Money, IsANumberWithTheLettersOfACurrency) {
   EXPECT_EQ(parse_money("500usd"), (Money{500, "USD"}));

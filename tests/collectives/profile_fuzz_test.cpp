@@ -11,7 +11,7 @@
 namespace hbench::profile_fuzz_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 // A profile that is accepted must also be one that can be simulated: the time of a collective is a finite number.
 void parse_and_simulate(const std::string& text) {

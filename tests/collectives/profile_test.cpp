@@ -14,7 +14,7 @@
 namespace hbench::profile_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 Profile parse(const std::string& text) { return parse_profile(text, "my.toml", kProfiles / "gpus"); }
 

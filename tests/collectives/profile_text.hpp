@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-namespace hbench::testing {
+namespace hbench::support {
 
 inline const std::filesystem::path kProfiles = HBENCH_SOURCE_DIR "/cluster-profiles";
 
@@ -49,4 +49,4 @@ inline std::string with(const std::string& old_text, const std::string& new_text
   return text.replace(text.find(old_text), old_text.size(), new_text);
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

@@ -39,7 +39,7 @@ TEST(RandomBits, DependOnThePositionAlone) {
 
 TEST(RandomBits, AreTheSameWithEveryInstructionSet) {
   std::set<std::vector<std::uint32_t>> different;
-  testing::on_every_target([&](const std::string&) { different.insert(drawn({9, 9}, 3, 1037)); });
+  support::on_every_target([&](const std::string&) { different.insert(drawn({9, 9}, 3, 1037)); });
   EXPECT_EQ(different.size(), 1u);
 }
 

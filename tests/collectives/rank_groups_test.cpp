@@ -64,7 +64,7 @@ constexpr std::int64_t kElements = 1'000'000;
 
 // Groups of nodes: each is alone in its node.
 TEST(RankGroups, ThatLieWithinNodesTakeNoLongerThanOneOfThem) {
-  Profile cluster = testing::round_cluster();
+  Profile cluster = support::round_cluster();
   cluster.gpus_per_node = 8;
   const AlgorithmChoice ring = parse_algorithm("ring");
   for (const int size : {2, 4, 8})
@@ -74,7 +74,7 @@ TEST(RankGroups, ThatLieWithinNodesTakeNoLongerThanOneOfThem) {
 
 // Eight rings between nodes share the NIC of each: together they take as long as one ring with all that they carry.
 TEST(RankGroups, BetweenNodesShareTheirNics) {
-  Profile cluster = testing::round_cluster();
+  Profile cluster = support::round_cluster();
   cluster.gpus_per_node = 8;
   cluster.network_latency = Seconds(0);
   const AlgorithmChoice ring = parse_algorithm("ring");

@@ -13,9 +13,9 @@
 namespace hbench::rank_program_test {
 namespace {
 
-using testing::contribution_of;
+using support::contribution_of;
+using support::expected_sum;
 using ::testing::ElementsAre;
-using testing::expected_sum;
 using ::testing::HasSubstr;
 
 Schedule ring(int workers) {

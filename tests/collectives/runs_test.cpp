@@ -7,7 +7,7 @@
 namespace hbench::runs_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 TEST(Runs, GoOnWhileRanksAndChunksDo) {
   std::vector<TransferRun> runs;

@@ -92,7 +92,7 @@ TEST(ParameterServer, BufferWithoutElementsStillHasASchedule) {
   const std::vector<Shard> shards{{0, 0}, {1, 0}};
   const Schedule schedule = ps().build({.world = {.workers = 2, .servers = 2}, .shards = shards});
   EXPECT_FALSE(check(schedule).has_value());
-  EXPECT_EQ(testing::count_cost(schedule, 0), (Cost{2, 0, 0}));
+  EXPECT_EQ(support::count_cost(schedule, 0), (Cost{2, 0, 0}));
 }
 
 /// Elements that cross between groups, out of the busiest group.

@@ -11,7 +11,7 @@
 namespace hbench::select_test {
 namespace {
 
-using testing::gaussian;
+using support::gaussian;
 
 /// By sorting everything.
 std::vector<std::uint32_t> sorted_choice(const std::vector<float>& values, std::int64_t count) {
@@ -46,7 +46,7 @@ std::vector<float> clustered(std::size_t count) {
 TEST(LargestElements, AreThoseThatSortingGives) {
   for (const std::size_t size : {1, 2, 100, 65'536, 65'537, 200'003}) {
     for (const auto& values : {gaussian(size), few_values(size), std::vector(size, 1.0F), std::vector(size, 0.0F),
-                               sorted(gaussian(size)), clustered(size), testing::random_patterns(size)}) {
+                               sorted(gaussian(size)), clustered(size), support::random_patterns(size)}) {
       for (const double share : {0.0, 1e-5, 0.001, 0.01, 0.2, 0.3, 0.99, 1.0}) {
         const auto count = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(size)));
         ASSERT_EQ(largest_elements(values, count), sorted_choice(values, count)) << size << ' ' << count;
@@ -74,14 +74,14 @@ TEST(LargestElements, AreFoundWhereOnlyTheSampleIsLarge) {
 TEST(LargestElements, AreTheSameWithEveryInstructionSet) {
   const std::vector<float> values = gaussian(200'003);
   const std::vector<std::uint32_t> expected = sorted_choice(values, 2001);
-  testing::on_every_target(
+  support::on_every_target(
       [&](const std::string& target) { EXPECT_EQ(largest_elements(values, 2001), expected) << target; });
 }
 
 TEST(Collect, FindsWhatReachesTheThreshold) {
   const std::vector<float> values = gaussian(5003);
   const auto least = std::bit_cast<std::uint32_t>(1.0F);
-  testing::on_every_target([&](const std::string& target) {
+  support::on_every_target([&](const std::string& target) {
     std::vector<std::uint32_t> positions(values.size() + kCollectSlack);
     positions.resize(collect(values, least, 7, positions));
     std::size_t found = 0;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hbench::testing::server_queue_test {
+namespace hbench::support::server_queue_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -89,4 +89,4 @@ TEST(ServerQueue, PacksWhatCannotHaveComeSinceBeforeWhatCameFirst) {
 }
 
 }  // namespace
-}  // namespace hbench::testing::server_queue_test
+}  // namespace hbench::support::server_queue_test

@@ -9,7 +9,7 @@
 #include "collectives/transport/shared_segment.hpp"
 #include "tests/collectives/thread_ranks.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// Ranks of one host; `part` bytes of shared buffers for each.
 inline Endpoints make_shared_thread_endpoints(int ranks, std::size_t part) {
@@ -39,4 +39,4 @@ inline Endpoints make_hosts(int hosts, int ranks_per_host, std::size_t part) {
   return endpoints;
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

@@ -16,10 +16,10 @@
 namespace hbench::shared_test {
 namespace {
 
-using testing::Case;
-using testing::Endpoints;
-using testing::make_shared_thread_endpoints;
-using testing::run_ranks;
+using support::Case;
+using support::Endpoints;
+using support::make_shared_thread_endpoints;
+using support::run_ranks;
 
 /// Long enough for a sanitizer on a busy machine; whoever waits so long hangs.
 constexpr Seconds kTimeout{120};
@@ -53,11 +53,11 @@ class Memory {
 
 void run_case(Endpoint& endpoint, const Memory& memory, const Case& c) {
   const Rank rank = endpoint.transport().rank();
-  const Schedule schedule = testing::schedule_of(c);
-  const std::span<std::byte> buffer = memory.of(testing::given(c, schedule, rank));
+  const Schedule schedule = support::schedule_of(c);
+  const std::span<std::byte> buffer = memory.of(support::given(c, schedule, rank));
   const auto operation = endpoint.prepare(schedule, {buffer, c.type, c.op}, c.compressor.encoding().codec);
   wait_for(*operation, kTimeout, c.name());
-  const std::string wrong = testing::judge(c, schedule, rank, buffer);
+  const std::string wrong = support::judge(c, schedule, rank, buffer);
   if (!wrong.empty()) throw std::runtime_error(wrong);
 }
 
@@ -71,11 +71,11 @@ void run_cases(Endpoints& endpoints, Where where, const std::vector<Case>& cases
 /// In one pass: every type and operation; the others, which RankProgram runs as on every transport: one of each.
 std::vector<Case> cases_of(int ranks) {
   std::vector<Case> cases;
-  for (Case c : testing::plain_cases(ranks)) {
+  for (Case c : support::plain_cases(ranks)) {
     const bool one_pass = has_one_pass_form(c.algorithm.build(c.world, 1));
     for (const DataTypeEntry* type : data_types())
       for (const ReduceOpEntry* op : reduce_ops())
-        for (const std::int64_t elements : testing::awkward_counts(ranks)) {
+        for (const std::int64_t elements : support::awkward_counts(ranks)) {
           const bool plain = type->type == DataType::float32 && op->op == ReduceOp::sum;
           if (!plain && (!one_pass || elements == kLargest)) continue;
           if (elements == kLargest && !one_pass) continue;
@@ -107,9 +107,9 @@ INSTANTIATE_TEST_SUITE_P(, SharedRanks, ::testing::Values(1, 2, 3, 5, 8));
 
 TEST(Shared, JoinHostsByAnotherTransport) {
   for (const int hosts : {2, 3}) {
-    Endpoints endpoints = testing::make_hosts(hosts, 2, kPart);
+    Endpoints endpoints = support::make_hosts(hosts, 2, kPart);
     std::vector<Case> cases;
-    for (Case c : testing::plain_cases(2 * hosts))
+    for (Case c : support::plain_cases(2 * hosts))
       for (const int group : {1, 2})
         for (const std::int64_t elements : {std::int64_t{1}, std::int64_t{997}}) {
           c.world.group = group;
@@ -123,7 +123,7 @@ TEST(Shared, JoinHostsByAnotherTransport) {
 TEST(Shared, SendWhatACompressorEncodes) {
   Endpoints endpoints = make_shared_thread_endpoints(4, kPart);
   std::vector<Case> cases;
-  for (Case c : testing::plain_cases(4)) {
+  for (Case c : support::plain_cases(4)) {
     c.compressor = parse_compressor("fp16");
     c.elements = 997;
     if (c.algorithm.algorithm->collective == CollectiveKind::all_reduce) cases.push_back(c);
@@ -172,7 +172,7 @@ void expect_job_stops(Endpoints endpoints) {
 TEST(Shared, StopTheJobOfATestWhenOneRankFails) {
   expect_job_stops(make_shared_thread_endpoints(3, kPart));
   expect_job_stops(make_thread_endpoints(3));
-  expect_job_stops(testing::make_hosts(2, 2, kPart));
+  expect_job_stops(support::make_hosts(2, 2, kPart));
 }
 
 TEST(Shared, BeginAgainTenThousandTimes) {

@@ -11,10 +11,10 @@
 namespace hbench::signs_test {
 namespace {
 
+using support::gaussian;
+using support::round_trip;
 using ::testing::Each;
 using ::testing::ElementsAre;
-using testing::gaussian;
-using testing::round_trip;
 
 constexpr float kLargest = std::numeric_limits<float>::max();
 
@@ -30,7 +30,7 @@ TEST(SignedSums, AreThoseOfPlainAddition) {
       (x < 0 ? negative : positive) += static_cast<double>(x);
       negatives += x < 0 ? 1 : 0;
     }
-    testing::on_every_target([&](const std::string& target) {
+    support::on_every_target([&](const std::string& target) {
       const SignedSums sums = signed_sums(values);
       // A partial sum has at most 256 elements of float32: 256 half units of 2^-24, relative.
       EXPECT_NEAR(sums.positive, positive, positive * 0x1p-16) << target << ' ' << size;

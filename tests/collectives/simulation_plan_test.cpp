@@ -14,7 +14,7 @@
 namespace hbench::simulation_plan_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 /// Latency, reductions, streams and servers that are slower than the line, and a protocol of low latency.
 Profile every_queue(int gpus_per_node) {

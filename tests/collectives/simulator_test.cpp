@@ -10,7 +10,7 @@
 namespace hbench::simulator_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 void expect_equal(double simulated, double derived) { EXPECT_NEAR(simulated / derived, 1, 1e-9) << derived << " s"; }
 

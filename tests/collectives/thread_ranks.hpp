@@ -12,7 +12,7 @@
 
 #include "collectives/endpoints/endpoint.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 using Endpoints = std::vector<std::unique_ptr<Endpoint>>;
 
@@ -50,4 +50,4 @@ inline void run_ranks(Endpoints& endpoints, const std::function<void(Endpoint&)>
   }
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

@@ -10,7 +10,7 @@
 
 #include "collectives/base/error.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// `text` with one to four bytes changed, inserted, or runs removed or repeated.
 inline std::string mutated(std::string text, std::mt19937& random) {
@@ -60,4 +60,4 @@ void survive_mutations(const std::string& text, int count, unsigned seed, Parse 
   EXPECT_LT(accepted, count);
 }
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

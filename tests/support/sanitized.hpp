@@ -1,6 +1,6 @@
 #pragma once
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// Whether this is a build in which every memory access, or every one of threads, is looked at: ten times slower.
 /// Larger worlds are the same code then, and are tested in the other builds.
@@ -10,4 +10,4 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

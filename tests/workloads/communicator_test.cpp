@@ -12,7 +12,7 @@
 namespace hbench::communicator_test {
 namespace {
 
-using testing::CountingDoorbell;
+using support::CountingDoorbell;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -184,7 +184,7 @@ TEST(Communicator, IsRungWheneverItMayGoOn) {
         SCOPED_TRACE(fmt::format("{} {} {}", algorithm, workers, fusion));
         const TrainingRequest request = make_request({.workers = workers}, algorithm, "", fusion);
         EXPECT_EQ(waits_in_vain(request, make_thread_endpoints(workers)), 0) << "threads";
-        EXPECT_EQ(waits_in_vain(request, testing::make_shared_thread_endpoints(workers, 1 << 20)), 0)
+        EXPECT_EQ(waits_in_vain(request, support::make_shared_thread_endpoints(workers, 1 << 20)), 0)
             << "shared memory";
       }
     }

@@ -7,7 +7,7 @@
 
 #include "collectives/transport/doorbell.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// Another doorbell that remembers how its listener waited. Thread-safe.
 class CountingDoorbell final : public Doorbell {
@@ -56,4 +56,4 @@ class CountingDoorbell final : public Doorbell {
   std::vector<Nanoseconds> expired_;
 };
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

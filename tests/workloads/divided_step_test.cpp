@@ -131,7 +131,7 @@ TEST(DividedStep, WritesTheSpansOfTheFirstStage) {
                                   .fusion = parse_fusion("none")};
   std::vector<Span> spans;
   const StepTimes times =
-      StepSimulator(testing::round_cluster(), {.workers = 4}).run(blocks_alone(), strategy, 1, End::stated, &spans);
+      StepSimulator(support::round_cluster(), {.workers = 4}).run(blocks_alone(), strategy, 1, End::stated, &spans);
   EXPECT_EQ(spans.front().kind, SpanKind::step);
   EXPECT_EQ(spans.front().end, times.step);
   EXPECT_EQ(std::ranges::count(spans, SpanKind::forward, &Span::kind), 3);
@@ -140,7 +140,7 @@ TEST(DividedStep, WritesTheSpansOfTheFirstStage) {
 
 // On the round cluster: 4096 bytes are 1024 elements of 4 bytes; a ring of two nodes takes 2 (1 ms + half of them).
 TEST(DividedStep, TakesItsTimesFromTheNetwork) {
-  Profile cluster = testing::round_cluster();
+  Profile cluster = support::round_cluster();
   const TrainingStrategy strategy{.method = parse_method("pipeline:2:1"),
                                   .algorithm = parse_algorithm_rule("ring"),
                                   .fusion = parse_fusion("none"),

@@ -24,7 +24,7 @@ inline constexpr int kBackward = 1;
 inline GradientLayout test_layout() { return {.parameters = {4, 3, 2, 1, 0}, .elements = {7, 1, 5000, 64, 129}}; }
 
 inline DeviceFactory lazy_devices() {
-  return [](Rank rank) { return std::make_shared<testing::LazyDevice>(static_cast<unsigned>(rank) + 1); };
+  return [](Rank rank) { return std::make_shared<support::LazyDevice>(static_cast<unsigned>(rank) + 1); };
 }
 
 inline float value(int worker, int step, std::size_t element) {

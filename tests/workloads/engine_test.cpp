@@ -8,10 +8,10 @@
 namespace hbench::engine_test {
 namespace {
 
+using support::LazyDevice;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::LazyDevice;
 
 struct Variant {
   const char* algorithm;

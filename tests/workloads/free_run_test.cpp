@@ -8,7 +8,7 @@
 namespace hbench::free_run_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 /// Passes of 30 ms, and 6000 parameters.
 StepTimeline three_tensors(double scale = 1) {

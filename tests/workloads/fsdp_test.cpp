@@ -100,7 +100,7 @@ StepTimes step_of(const char* method, double gathered = 1, int micro_batches = 1
   const TrainingStrategy strategy{
       .method = parse_method(method), .algorithm = parse_algorithm_rule("ring"), .fusion = parse_fusion("none")};
   const StepTimes times =
-      StepSimulator(testing::round_cluster(), {.workers = 2}).run(timeline.repeated(micro_batches), strategy);
+      StepSimulator(support::round_cluster(), {.workers = 2}).run(timeline.repeated(micro_batches), strategy);
   const Seconds sum = times.compute + times.straggler + times.slowdown + times.exposed + times.update;
   EXPECT_NEAR(sum.value, times.step.value, 1e-12) << "the parts do not add up";
   return times;
@@ -115,7 +115,7 @@ StepTimes step_on_nodes(const char* method, int workers, int micro_batches = 1) 
   timeline.update = Seconds(0.004);
   const TrainingStrategy strategy{
       .method = parse_method(method), .algorithm = parse_algorithm_rule("ring"), .fusion = parse_fusion("none")};
-  Profile cluster = testing::round_cluster();
+  Profile cluster = support::round_cluster();
   cluster.gpus_per_node = 2;
   return StepSimulator(cluster, {.workers = workers}).run(timeline.repeated(micro_batches), strategy);
 }
@@ -152,7 +152,7 @@ TEST(Hsdp, OfGroupsOfOneIsSynchronousTrainingBlockByBlock) {
       timeline_of({{"h2.w", 1000, Seconds(0.005)}, {"h1.w", 2000, Seconds(0.010)}, {"h0.w", 3000, Seconds(0.020)}});
   timeline.update = Seconds(0.004);
   const TrainingStrategy strategy{.algorithm = parse_algorithm_rule("ring"), .fusion = parse_fusion("none")};
-  Profile cluster = testing::round_cluster();
+  Profile cluster = support::round_cluster();
   cluster.gpus_per_node = 2;
   for (const int workers : {2, 4, 8}) {
     const StepTimes ddp = StepSimulator(cluster, {.workers = workers}).run(timeline, strategy);
@@ -213,7 +213,7 @@ TEST(ZeroPlusPlus, EncodesAndDecodesAllThatTravelsCoded) {
   StepTimeline timeline = timeline_of({{"w", 32'000, Seconds(0.020)}});
   const TrainingStrategy strategy{
       .method = parse_method("zero++:2"), .algorithm = parse_algorithm_rule("ring"), .fusion = parse_fusion("none")};
-  Profile cluster = testing::round_cluster();
+  Profile cluster = support::round_cluster();
   cluster.gpus_per_node = 2;
   const auto communication = [&] {
     return StepSimulator(cluster, {.workers = 4}).run(timeline, strategy).communication.value;

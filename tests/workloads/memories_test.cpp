@@ -132,7 +132,7 @@ std::vector<std::vector<float>> sent_on(Device& device, const CompressorChoice& 
 
 TEST(MemoriesOnDevices, CarryOverWhatThoseInHostMemoryDo) {
   for (const char* text : {"ef:topk:0.1", "ef:sign"}) {
-    testing::LazyDevice device(3);
+    support::LazyDevice device(3);
     const CompressorChoice choice = parse_compressor(text);
     const auto right = sent_on(host_device(), choice);
     EXPECT_EQ(sent_on(device, choice), right) << text;

@@ -12,7 +12,7 @@
 namespace hbench::presets_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 StepTimeline two_tensors() {
   return {.batch = 1,

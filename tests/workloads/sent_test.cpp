@@ -9,7 +9,7 @@
 namespace hbench::sent_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 /// Four blocks, which eight ranks divide without a rest.
 constexpr std::int64_t kBlock = 8 * 4000;

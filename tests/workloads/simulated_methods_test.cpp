@@ -7,7 +7,7 @@
 namespace hbench::simulated_methods_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 TrainingStrategy with_method(const char* method, const char* fusion = "none", bool overlap = true) {
   TrainingStrategy strategy = ring(fusion, overlap);

@@ -10,7 +10,7 @@
 namespace hbench::simulated_spans_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 

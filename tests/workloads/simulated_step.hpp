@@ -7,7 +7,7 @@
 #include "tests/collectives/clusters.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
-namespace hbench::testing {
+namespace hbench::support {
 
 /// On two nodes of the round cluster a ring of n elements takes two rounds of 1 ms and half the buffer each:
 /// 2 ms and 1 ms per 1000 elements. The tensors below take 3, 4 and 5 ms.
@@ -41,4 +41,4 @@ inline StepTimes run_pair(const Profile& profile, const StepTimeline& timeline, 
 
 inline constexpr double kTolerance = 1e-12;
 
-}  // namespace hbench::testing
+}  // namespace hbench::support

@@ -8,7 +8,7 @@
 namespace hbench::simulation_cost_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 StepTimeline two_tensors(std::int64_t first, std::int64_t second) {
   return {.batch = 1,

@@ -7,7 +7,7 @@
 namespace hbench::step_simulator_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 // Nothing leaves before the backward pass has ended at 30 ms; then 3 + 4 + 5 ms, one after the other.
 TEST(StepSimulator, WithoutOverlapAllCommunicationIsExposed) {

@@ -12,7 +12,7 @@
 namespace hbench::trace_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 const std::filesystem::path kTraces = HBENCH_SOURCE_DIR "/workloads/traces";
 

@@ -14,7 +14,7 @@
 namespace hbench::unfolded_test {
 namespace {
 
-using namespace ::hbench::testing;
+using namespace ::hbench::support;
 
 StepTimeline tensors() {
   return {.batch = 3,

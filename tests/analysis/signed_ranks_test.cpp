@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace hbench::signed_rank_test {
+namespace hbench::signed_ranks_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -91,4 +91,4 @@ TEST(DifferenceInterval, HoldsTheMiddleAsOftenAsItSays) {
 }
 
 }  // namespace
-}  // namespace hbench::signed_rank_test
+}  // namespace hbench::signed_ranks_test
