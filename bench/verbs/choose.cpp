@@ -56,7 +56,7 @@ ExitCode run_choose(const Call& call) {
       "  hbench choose --workload vgg16 --gpu a100,h100 --provider aws,google\n"
       "  hbench choose --workload gpt2_small --profile dgx-a100 --single-gpu-rate 45 --samples 10M --preset ddp\n"
       "  hbench choose --workload llama2-7b --profile coreweave-h200 --gpus 8..64 --samples 10M\n"
-      "Above a billion parameters the default is a ring alone.\n"
+      "The default is a ring; parameter servers are compared by --algorithm ring,ps.\n"
       "Names: hbench list workloads|profiles|algorithms|compressors|presets");
   app.add_option(
       "--workload", request.workloads.front(),
@@ -80,9 +80,8 @@ ExitCode run_choose(const Call& call) {
   output.check();
   Choice choice = predicted(verbosity, [&](const Data& data, const SimulationMeans& means) {
     if (request.profiles.empty()) request.profiles = clusters_for(request, filter, data);
-    // Nobody trains models of this size with servers, and their simulation would take minutes.
-    const bool large = data.traces.load(request.workloads.front()).elements() > 1e9;
-    if (large && request.algorithms.empty() && request.presets.empty()) request.algorithms = {"ring"};
+    // Parameter servers are a baseline that is asked for: nobody chooses a cluster for them today.
+    if (request.algorithms.empty() && request.presets.empty()) request.algorithms = {"ring"};
     return choose(request, goals, data, means);
   });
   if (choice.alternatives.empty())
