@@ -232,7 +232,7 @@ StepTimes SimulatedRunner::simulated(const Setting& setting, End end, double net
 StatedStep SimulatedRunner::stated(const Case& asked, double node_rate) {
   const Setting setting = setting_of(asked, node_rate);
   // What is lost depends on the band.
-  return {.step = setting.loses() ? step(setting).step() : simulated(setting, End::stated).step,
+  return {.step = loses(setting) ? step(setting).step() : simulated(setting, End::stated).step,
           .rate = setting.rate.samples_per_second};
 }
 
@@ -259,7 +259,7 @@ SimulatedStep SimulatedRunner::step(const Setting& setting) {
   const Seconds alone(asked.batch_per_gpu / result.rate);
   result.low = std::min(std::max(times.step * band.low, alone), times.step);
   result.high = times.step * band.high;
-  if (setting.loses()) {
+  if (loses(setting)) {
     result.lost = expected_loss(result.unknowns);
     result.fast = result.fast * result.lost;
     result.slow = result.slow * result.lost;

@@ -52,9 +52,9 @@ RatePrior rate_prior(const Profile& cluster, int gpus);
 /// A simulated step with its band.
 struct SimulatedStep {
   StepTimes times;  ///< of its schedule, with the profile's figures
-  /// What a framework that is named loses beside, on average, as a factor (`expected_loss`). 1 where hbench's own
-  /// engine is meant, and where the rate of the GPU is of a full node, or of a job whose model is shared: it has that
-  /// in it.
+  /// What a framework that is named loses beside, on average, as a factor (`expected_loss`): input, hosts and links,
+  /// whatever the method. 1 where hbench's own engine is meant, and where the rate of the GPU is of a full node, or of
+  /// a job of several GPUs: it has that in it.
   double lost = 1;
   std::vector<Span> spans;  ///< of this step
   /// With all of them better and worse by its uncertainty, and at the ends of its factors; the GPU slower and faster by
@@ -91,9 +91,10 @@ struct StatedStep {
 class SimulatedRunner {
  public:
   /// Asks `stop` again and again while it runs. With `rates_given` the rates of the profiles' networks are what they
-  /// really carry, and not what a data sheet says.
-  explicit SimulatedRunner(const Catalog& catalog, StopRequested stop = {}, bool rates_given = false)
-      : catalog_(catalog), stop_(std::move(stop)), rates_given_(rates_given) {}
+  /// really carry, and not what a data sheet says; with `rates_of_jobs` the rates of GPUs are of jobs of several.
+  explicit SimulatedRunner(const Catalog& catalog, StopRequested stop = {}, bool rates_given = false,
+                           bool rates_of_jobs = false)
+      : catalog_(catalog), stop_(std::move(stop)), rates_given_(rates_given), rates_of_jobs_(rates_of_jobs) {}
   /// `node_rate` is what all GPUs of one full node were seen to make together, in samples/s, 0: not known. It has
   /// input, PCIe and framework in it, so that a step of several nodes starts from it. \throws Error (interrupted) when
   /// a stop was requested; later runs are as good as if this one had never been.
@@ -111,12 +112,11 @@ class SimulatedRunner {
     double slowed;  ///< the factor by which GPUs are slower in a full node; 1: not known
     TrainingStrategy strategy;
     World world;
-
-    /// Whether a framework loses time beside (`SimulatedStep::lost`).
-    bool loses() const {
-      return asked.gpus > 1 && strategy.preset != nullptr && slowed == 1 && strategy.method.is_synchronous();
-    }
   };
+  /// Whether a framework loses time beside (`SimulatedStep::lost`).
+  bool loses(const Setting& setting) const {
+    return setting.asked.gpus > 1 && setting.strategy.preset != nullptr && setting.slowed == 1 && !rates_of_jobs_;
+  }
   Setting setting_of(const Case& asked, double node_rate);
   SimulatedStep step(const Setting& setting);
   StepTimes simulated(const Setting& setting, End end, double network_slower = 1, double gpu_faster = 1,
@@ -130,7 +130,7 @@ class SimulatedRunner {
 
   const Catalog& catalog_;
   StopRequested stop_;
-  bool rates_given_;
+  bool rates_given_, rates_of_jobs_;
   std::string last_profile_;
   int last_workers_ = 0;
   std::map<std::tuple<std::string, End, const Preset*>, Profile> varied_;  ///< by name, end and whose servers

@@ -156,7 +156,7 @@ class Validator {
       : published_(published),
         start_(start),
         catalog_(start == RowStart::node ? with_starts(catalog, published) : catalog),
-        runner_(catalog_, means.stop) {}
+        runner_(catalog_, means.stop, false, start == RowStart::job) {}
 
   Validation operator()(const CaseResult& published) {
     const Profile& cluster = catalog_.profiles.at(published.asked.profile);

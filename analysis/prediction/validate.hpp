@@ -50,7 +50,8 @@ Catalog catalog_of(const std::vector<CaseResult>& published, const Data& data, C
 
 /// What a row starts from that states no rate of one GPU: `profile`: the profile's rate; `node`: where there is one,
 /// the row of one full node by the same source with the same note, at its batch. That row then counts as `calibrated`.
-enum class RowStart : std::uint8_t { profile, node };
+/// `job`: as `profile`, and all rates, stated or not, are of jobs whose model is shared among several GPUs.
+enum class RowStart : std::uint8_t { profile, node, job };
 
 /// Simulates what each published figure describes: its batch, its strategy, and the rate of one GPU in its source where
 /// that is stated, else what `start` says. In the order of `published`. \throws Error (usage) that names the row's

@@ -104,7 +104,9 @@ ExitCode validate_steps(const ValidationRequest& request) {
     for (const Cause* cause : without)
       if (cause->remove_from_case != nullptr) cause->remove_from_case(row.asked);
   std::vector<Validation> all = validate(published, catalog, {.memory = available_memory(), .stop = interrupted},
-                                         request.mlperf ? RowStart::node : RowStart::profile);
+                                         request.mlperf    ? RowStart::node
+                                         : request.methods ? RowStart::job
+                                                           : RowStart::profile);
   // Rows of one node are what the others start from.
   if (request.mlperf) std::erase_if(all, [](const Validation& figure) { return figure.calibrated; });
   if (all.empty())

@@ -182,6 +182,80 @@ TEST(SimulatedRunner, StartsFromTheRateOfAFullNodeWhereItIsKnown) {
   }
 }
 
+/// A transformer on 16 GPUs of two nodes.
+SweepRequest request_of(std::vector<std::string> methods) {
+  SweepRequest request = small_request();
+  request.gpus = {16};
+  request.workloads = {"gpt2_medium"};
+  request.profiles = {"azure-nd96asr-v4"};
+  request.methods = std::move(methods);
+  return request;
+}
+
+/// The steps of all cases, by method.
+std::map<std::string, SimulatedStep> steps_of(const SweepRequest& request) {
+  const Plan plan = plan_of(request);
+  EXPECT_EQ(plan.cases.size(), request.methods.size()) << reasons(plan.refused);
+  SimulatedRunner runner(plan.catalog);
+  std::map<std::string, SimulatedStep> steps;
+  for (const Case& asked : plan.cases) steps.emplace(method_of(asked).text(), runner.step(asked));
+  return steps;
+}
+
+TEST(SimulatedRunner, ChargesEveryMethodWhatItsFrameworkLoses) {
+  for (const Method* const method : methods()) {
+    SCOPED_TRACE(method->name);
+    SweepRequest request = request_of({std::string(method->name)});
+    const bool servers = exchanges_among(parse_method(method->name).plan(true), Among::servers);
+    request.gpus = {8};
+    request.batch = 8;
+    request.optimizer = parse_optimizer("adam");
+    request.compressors = {method->name == "late-compression" ? "powersgd" : "none"};
+    request.algorithms.clear();
+    request.presets = {servers ? "mxnet-ps" : "ddp"};
+    const SimulatedStep step = steps_of(request).begin()->second;
+    EXPECT_GT(step.lost, 1);
+    EXPECT_EQ(step.lost, expected_loss(step.unknowns));
+  }
+}
+
+// With a period of one iteration, a group of all GPUs or of one, or one micro-batch.
+TEST(SimulatedRunner, GivesMethodsThatDoTheSameWorkTheSameStep) {
+  for (const std::vector<std::string>& alike :
+       std::vector<std::vector<std::string>>{{"synchronous", "local-sgd:1", "post-local-sgd:1:5"},
+                                             {"zero:1", "zero:2"},
+                                             {"fsdp", "hpz:16", "hsdp:16"},
+                                             {"fsdp-keep", "hpz:1"},
+                                             {"decentralized", "exponential"}}) {
+    SweepRequest request = request_of(alike);
+    request.algorithms.clear();
+    request.presets = {"ddp"};
+    request.overlap = false;
+    if (alike.front() == "decentralized") request.gpus = {2};  // each has the other as its only neighbour
+    const auto steps = steps_of(request);
+    const SimulatedStep& first = steps.begin()->second;
+    for (const auto& [method, step] : steps) {
+      EXPECT_NEAR(step.step() / first.step(), 1, 1e-3) << method;
+      EXPECT_NEAR(step.lost / first.lost, 1, 1e-3) << method;
+    }
+  }
+}
+
+TEST(SimulatedRunner, GivesMicroBatchesTheSameStepAsAPipelineOfOneStage) {
+  SweepRequest request = request_of({"synchronous"});
+  request.algorithms.clear();
+  request.presets = {"deepspeed"};
+  request.overlap = false;
+  request.accumulate = 4;
+  request.batch = 8;
+  const SimulatedStep plain = steps_of(request).begin()->second;
+  request.methods = {"pipeline:1:4"};
+  request.accumulate = 0;
+  request.batch = 4 * 8;
+  const SimulatedStep pipeline = steps_of(request).begin()->second;
+  EXPECT_NEAR(pipeline.step() / plain.step(), 1, 0.01);
+}
+
 // A single stream of 4 Gbit/s on a line of 10: between 1 and 10 with a factor of 4.
 TEST(SimulatedRunner, WidensTheBandByTheFactorOfAStreamsCapUpToTheLine) {
   Plan plan = varied_plan();
