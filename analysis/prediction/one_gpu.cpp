@@ -108,7 +108,8 @@ StepTimeline timeline_of(const Case& asked, const Catalog& catalog, double faste
       with_update(of_one, asked, catalog).recomputed(recomputed_share(recorded, recomputation_of(asked)));
   const int micro_batches = std::max(asked.accumulate, 1);
   const MethodChoice method = method_of(asked);
-  timeline = method.goes_by_units() ? timeline.repeated(micro_batches) : timeline.accumulated(micro_batches);
+  timeline =
+      method.exchanges_each_micro_batch() ? timeline.repeated(micro_batches) : timeline.accumulated(micro_batches);
   const NumberBytes bytes = number_bytes_of(asked, catalog);
   if (!method.division.none() && recorded.shape) timeline.blocks = blocks_of(*recorded.shape, bytes.activation);
   // Compressors code float32.

@@ -46,11 +46,12 @@ std::string canonical_fusion(const std::string& text) {
   return parse_fusion(text == "threshold" ? "threshold:1GiB" : text).text();
 }
 
-/// Why an emulation cannot replay passes unit by unit as a simulation does.
-std::string refuse_emulated_units(const Case& asked, const MethodChoice& choice, const Catalog& catalog) {
-  if (!choice.goes_by_units()) return {};
+/// Why the engine cannot make passes of units, or of micro-batches, as a simulation does.
+std::string refuse_engine_passes(const Case& asked, const MethodChoice& choice, const Catalog& catalog) {
   const std::string method = choice.text();
-  if (asked.accumulate > 1) return fmt::format("each micro-batch of {} gathers anew, which is simulated only", method);
+  if (asked.accumulate > 1 && choice.exchanges_each_micro_batch())
+    return fmt::format("each micro-batch of {} has exchanges of its own, which are simulated only", method);
+  if (asked.evidence != Evidence::emulated || !choice.goes_by_units()) return {};
   const NumberBytes bytes = number_bytes_of(asked, catalog);
   if (bytes.gathered() == bytes.gradient) return {};
   return fmt::format("{} gathers parameters in 16 bits where gradients are float32, which is simulated only", method);
@@ -204,8 +205,8 @@ void PlanBuilder::add(Case asked, const TrainingStrategy& strategy) {
       why = refuse_fragments(strategy.method, trace->second.timeline.gradients.size());
     if (why.empty() && asked.evidence != Evidence::simulated)
       why = refuse_engine(strategy, asked.evidence == Evidence::emulated);
-    if (why.empty() && asked.evidence == Evidence::emulated)
-      why = refuse_emulated_units(asked, strategy.method, plan_.catalog);
+    if (why.empty() && asked.evidence != Evidence::simulated)
+      why = refuse_engine_passes(asked, strategy.method, plan_.catalog);
     if (!why.empty()) {
       const std::string with = strategy.compressor.verbatim() ? "" : " with " + strategy.compressor.text();
       unsuited_[{strategy.algorithm.text() + with, std::move(why)}].insert(asked.gpus);

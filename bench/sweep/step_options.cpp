@@ -9,8 +9,7 @@ namespace hbench {
 void add_step_options(Arguments& app, PredictionRequest& request) {
   app.add_option("--batch", request.batch, "samples per GPU and step, or per micro-batch", in_range(1, 1'000'000));
   app.add_option("--accumulate", request.accumulate,
-                 "micro-batches of --batch samples per step; gradients travel with the last one",
-                 in_range(1, 1'000'000));
+                 "micro-batches of --batch samples per step, whose gradients are added up", in_range(1, 1'000'000));
   app.add_option("--global-batch", request.global_batch,
                  "strong scaling: samples per step of all GPUs together (default: weak scaling)",
                  in_range(1, 1'000'000));

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "analysis/prediction/case_memory.hpp"
 #include "analysis/prediction/case_strategy.hpp"
 #include "collectives/base/error.hpp"
 #include "tests/bench/plan_example.hpp"
@@ -254,6 +255,30 @@ TEST(SimulatedRunner, GivesMicroBatchesTheSameStepAsAPipelineOfOneStage) {
   request.batch = 4 * 8;
   const SimulatedStep pipeline = steps_of(request).begin()->second;
   EXPECT_NEAR(pipeline.step() / plain.step(), 1, 0.01);
+}
+
+// Of three micro-batches, the gradients of each are scattered where no GPU keeps them, and parameters gathered once.
+TEST(SimulatedRunner, ScattersAsOftenAsItFreesGradients) {
+  SweepRequest request = request_of({"zero:1", "zero:2"});
+  request.accumulate = 3;
+  request.batch = 4;
+  const Plan plan = plan_of(request);
+  SimulatedRunner runner(plan.catalog);
+  const auto sent = [&](const Case& asked) {
+    const Moved moved = runner.step(asked).times.sent.value();
+    return moved.within + moved.between;
+  };
+  EXPECT_NEAR(sent(plan.cases[1]) / sent(plan.cases[0]), (3 + 1) / 2.0, 1e-3);
+  EXPECT_NEAR(memory_of(plan.cases[0], plan.catalog).gradients / memory_of(plan.cases[1], plan.catalog).gradients, 16,
+              1e-9);
+  EXPECT_GT(runner.step(plan.cases[1]).step(), runner.step(plan.cases[0]).step());
+  request.evidence = {Evidence::measured};
+  request.gpus = {1, 2};
+  request.methods = {"zero:2"};
+  request.workloads = {"resnet50"};
+  EXPECT_THAT(refusals(plan_of(request)),
+              ::testing::Contains(::testing::HasSubstr(
+                  "each micro-batch of zero:2 has exchanges of its own, which are simulated only")));
 }
 
 // A single stream of 4 Gbit/s on a line of 10: between 1 and 10 with a factor of 4.

@@ -251,6 +251,19 @@ TEST(Fsdp, GathersAndScattersForEachMicroBatch) {
       << "the gather of block 0 waits for the scatter before it, of the micro-batch before";
 }
 
+// Gradients are made 15, 20 and 30 ms after a micro-batch has begun, and the last ones scattered 2.5 ms later; then
+// come half of the update, and three gathers.
+TEST(Zero, ScattersTheGradientsOfEachMicroBatchWhereItKeepsItsOwnAlone) {
+  for (const bool overlap : {false, true})
+    for (const int micro_batches : {1, 2, 3})
+      EXPECT_EQ(prove_plan(parse_method("zero:2").plan(overlap, {.micro_batches = micro_batches})).refusal, "");
+  const StepTimes two = step_of("zero:2", 1, 2);
+  EXPECT_NEAR(two.step.value, 2 * 0.0325 + 0.002 + 0.006, kTolerance);
+  EXPECT_NEAR(two.compute.value, 0.060, kTolerance);
+  EXPECT_EQ(two.buckets, 2 * 3 + 3);
+  EXPECT_FALSE(parse_method("zero:1").exchanges_each_micro_batch()) << "all gradients are kept, and leave once";
+}
+
 TEST(Hsdp, AddsUpReplicasAfterTheLastMicroBatchAlone) {
   const StepTimes one = step_on_nodes("hsdp:2", 4), three = step_on_nodes("hsdp:2", 4, 3);
   EXPECT_EQ(one.buckets, 8 + 3);

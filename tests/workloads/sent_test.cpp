@@ -23,7 +23,8 @@ StepTimeline four_blocks() {
 }
 
 /// Eight workers on two nodes, or on one of eight, with a ring or with two dedicated servers.
-Moved sent(const char* method, const char* compressor = "none", int servers = 0, int gpus_per_node = 4) {
+Moved sent(const char* method, const char* compressor = "none", int servers = 0, int gpus_per_node = 4,
+           int micro_batches = 1) {
   TrainingStrategy strategy{.method = parse_method(method),
                             .algorithm = parse_algorithm_rule(servers > 0 ? "ps" : "ring"),
                             .compressor = parse_compressor(compressor),
@@ -33,7 +34,9 @@ Moved sent(const char* method, const char* compressor = "none", int servers = 0,
   if (servers > 0) strategy.placement = &find_entry(placements(), "greedy", "placement");
   Profile profile = round_cluster();
   profile.gpus_per_node = gpus_per_node;
-  return StepSimulator(profile, strategy.world(8, gpus_per_node)).run(four_blocks(), strategy).sent.value();
+  return StepSimulator(profile, strategy.world(8, gpus_per_node))
+      .run(four_blocks().repeated(micro_batches), strategy)
+      .sent.value();
 }
 
 /// By the bytes of the model.
@@ -53,6 +56,10 @@ TEST(Sent, OfAnAllReduceIsTwiceTheModelButForOnesOwnPart) {
 
 TEST(Sent, OfShardedOptimizersIsThatOfAnAllReduce) {
   for (const char* method : {"zero:1", "zero:2"}) expect_sent(sent(method), 2 * kPart * kWithin, 2 * kPart * kBetween);
+}
+
+TEST(Sent, OfShardedGradientsIsAScatterForEachMicroBatch) {
+  expect_sent(sent("zero:2", "none", 0, 4, 3), (3 + 1) * kPart * kWithin, (3 + 1) * kPart * kBetween);
 }
 
 // The parameters of the last block stay from its forward to its backward pass.

@@ -25,8 +25,7 @@ struct PlannedModel {
   std::vector<std::int64_t> elements = {};
   /// Its blocks, as `StepPlan::units`. Where they are not known a method that goes by units has three.
   std::vector<std::vector<int>> units = {};
-  /// Of a method that goes by units: those of an iteration, each with passes of its own.
-  int micro_batches = 1;
+  int micro_batches = 1;  ///< of an iteration, where each has exchanges of its own
 };
 
 /// What a plan is made for.
@@ -74,6 +73,8 @@ struct MethodChoice {
   bool in_lockstep() const { return hbench::in_lockstep(plan(true)); }
   /// Whether ranks exchange a unit of the model at a time: then there is no fusion of tensors.
   bool goes_by_units() const { return method->by_units; }
+  /// Whether each micro-batch of an iteration exchanges something; else their gradients travel with the last one.
+  bool exchanges_each_micro_batch() const { return plan(true, {.micro_batches = 2}).micro_batches > 1; }
   /// \throws Error (usage) where the model has fewer tensors than fragments are asked for.
   StepPlan plan(bool overlap, PlannedModel model = {}) const {
     return method->plan({.values = values, .overlap = overlap, .model = std::move(model)});
