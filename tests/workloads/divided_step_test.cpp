@@ -116,13 +116,27 @@ TEST(DividedStep, SharesOutTheUpdateWithZero) {
   EXPECT_EQ(zero.exchanged.collectives.at({CollectiveKind::all_gather, 4}), 4 * 6500);
 }
 
-// Six blocks whose last backward passes take 0.02 s each, and a reduction of 0.06 s in six parts: one is left over.
-TEST(DividedStep, HidesGradientsBehindTheLastBackwardPassWithOverlap) {
-  StepTimeline timeline = blocks_alone();
-  timeline.blocks->passed_on = 0;
-  const double after = run("pipeline:4:8", 8, Seconds(0.06), timeline).times.step.value;
-  const double beside = run("pipeline:4:8", 8, Seconds(0.06), timeline, Recomputation::none, true).times.step.value;
-  EXPECT_NEAR(after - beside, 0.05, kTolerance);
+// Six blocks, in one chunk or in several, whose last backward passes take 0.02 s each, and a reduction of 0.06 s in six
+// parts: one is left over.
+TEST(DividedStep, HidesGradientsBehindTheLastBackwardPassOfEachChunkWithOverlap) {
+  for (const char* method : {"pipeline:4:8", "pipeline:4:8:2", "pipeline:4:8:3", "pipeline:4:8:6"}) {
+    const Seconds each(0.06);
+    const double after = run(method, 8, each).times.step.value;
+    const double beside = run(method, 8, each, blocks_alone(), Recomputation::none, true).times.step.value;
+    EXPECT_NEAR(after - beside, 0.05, kTolerance) << method;
+  }
+}
+
+// A reduction of 2.4 s is on its way all the time from the first gradients on, those of the last chunk. Its six last
+// backward passes begin 0.12 s before its end where it is the only one, and further ones follow where it is not.
+TEST(DividedStep, HidesMoreOfALongReductionTheMoreChunksThereAre) {
+  double least = 0;
+  for (const char* method : {"pipeline:1:8", "pipeline:2:8:2", "pipeline:2:8:3", "pipeline:2:8:6"}) {
+    const double after = run(method, 8, Seconds(2.4)).times.step.value;
+    const double beside = run(method, 8, Seconds(2.4), blocks_alone(), Recomputation::none, true).times.step.value;
+    EXPECT_GT(after - beside, least) << method;
+    least = after - beside;
+  }
 }
 
 TEST(DividedStep, WritesTheSpansOfTheFirstStage) {

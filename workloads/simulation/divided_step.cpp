@@ -34,7 +34,7 @@ class Simulation {
     const std::vector<std::vector<TimedPass>> passes = run_pipeline(division_, times);
     Seconds made(0);
     for (const std::vector<TimedPass>& stage : passes) made = std::max(made, stage.back().end);
-    const Seconds reduced = made + exposed_reduction(), updated = reduced + update();
+    const Seconds reduced = std::max(made, reduced_at(passes.front(), made)), updated = reduced + update();
     const Seconds end = updated + gather_ + step_.per_step;
     if (spans != nullptr) *spans = spans_of(passes.front(), made, reduced, updated, end);
     return times_of(passes, made, end);
@@ -82,13 +82,19 @@ class Simulation {
     return std::min(1.0, elements() / all);
   }
 
-  /// Of n blocks whose gradients are made in turn in the last backward pass, each while those before it are on their
-  /// way: what is left when the last is made.
-  Seconds exposed_reduction() const {
-    if (!step_.strategy.overlap) return reduction_;
-    const double blocks = blocks_of_part();
-    const Seconds made = timeline_.backward * (share(0) * step_.late) / blocks, reduced = reduction_ / blocks;
-    return std::max(reduced, reduction_ - made * (blocks - 1));
+  /// When the first stage, which is the last to end, has added up its gradients. Those of a chunk are made block by
+  /// block in its last backward pass, each while those before it are on their way.
+  Seconds reduced_at(const std::vector<TimedPass>& passes, Seconds made) const {
+    if (!step_.strategy.overlap) return made + reduction_;
+    const int blocks = blocks_of_part();
+    const Seconds reduced = reduction_ / (blocks * division_.chunks);
+    Seconds end(0);
+    for (const auto& [pass, begin, until] : passes) {
+      if (pass.forward || pass.micro_batch + 1 < division_.micro_batches) continue;
+      const Seconds block = timeline_.backward * (share(pass.chunk * division_.stages) * step_.late) / blocks;
+      for (int later = blocks - 1; later >= 0; --later) end = std::max(end, until - block * later) + reduced;
+    }
+    return end;
   }
 
   Seconds update() const { return timeline_.update * share_of_parameters() / (shards_ ? replicas_.size : 1); }

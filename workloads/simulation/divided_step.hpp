@@ -34,8 +34,9 @@ struct DividedStep {
 /// among the ranks of a tensor group. Each block has an all-gather and a reduce-scatter for its attention and for its
 /// feed-forward layers in each pass, which nothing hides, and again where the backward pass repeats the forward pass.
 /// Gradients are added up between replicas when a stage has made the last of them, or, with overlap, block by block
-/// beside the last backward pass. Not modelled: the sum of gradients of words that the first stage shares with the last
-/// one. `spans`, which may be null, gets rank 0's.
+/// beside the last backward pass of each chunk and all that follow it (Megatron-LM's overlap_grad_reduce). Not
+/// modelled: the sum of gradients of words that the first stage shares with the last one. `spans`, which may be null,
+/// gets rank 0's.
 StepTimes simulate(const DividedStep& step, std::vector<Span>* spans);
 
 }  // namespace hbench
