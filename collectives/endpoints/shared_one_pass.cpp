@@ -71,9 +71,10 @@ void OnePass::cut(ElementRange range, Rank owner) {
 
 void OnePass::count(const Schedule& schedule) {
   for (const Transfer& transfer : schedule.transfers) {
-    if (transfer.src != segment_.rank()) continue;
     const ElementRange range = schedule.range(transfer.first_chunk, transfer.chunk_count, operand_.elements());
-    sends_.push_back({transfer.dst, static_cast<std::size_t>(range.size()) * size_of(operand_.type)});
+    const std::size_t bytes = static_cast<std::size_t>(range.size()) * size_of(operand_.type);
+    if (transfer.src == segment_.rank()) sends_.push_back({transfer.dst, bytes});
+    if (transfer.dst == segment_.rank()) receives_.push_back({transfer.src, bytes});
   }
 }
 
@@ -157,7 +158,8 @@ void OnePass::work(const Block& block) {
 
 void OnePass::complete() {
   stage_ = Stage::complete;
-  for (const Sent& each : sends_) byte_counts_.send(each.to, each.bytes);
+  for (const Message& each : sends_) byte_counts_.send(each.peer, each.bytes);
+  for (const Message& each : receives_) byte_counts_.receive(each.peer, each.bytes, workers_);
   if (staged_) std::ranges::copy(buffer_, operand_.buffer.begin());
 }
 

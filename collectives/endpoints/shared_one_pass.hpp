@@ -32,8 +32,8 @@ struct ControlLedger {
 };
 
 /// This rank's part. `segment`, `ledger`, `byte_counts` and the operand's memory outlive it. Counts what `schedule`
-/// would send. A buffer outside the segment is copied in and out. The result has the same bits on every rank:
-/// contributions are combined in rank order, whichever rank does it.
+/// would send and receive. A buffer outside the segment is copied in and out. The result has the same bits on every
+/// rank: contributions are combined in rank order, whichever rank does it.
 class OnePass final : public Operation {
  public:
   /// \pre has_one_pass_form(schedule); every rank uses the control block `control` for the same collectives in the same
@@ -59,8 +59,8 @@ class OnePass final : public Operation {
     Rank owner;  ///< of the part, where the collective speaks of parts
   };
 
-  struct Sent {
-    Rank to;
+  struct Message {
+    Rank peer;
     std::size_t bytes;
   };
 
@@ -83,7 +83,7 @@ class OnePass final : public Operation {
   int control_index_;
   ControlLedger& ledger_;
   ByteCounts& byte_counts_;
-  std::vector<Sent> sends_;  ///< of a run, had it messages
+  std::vector<Message> sends_, receives_;  ///< of a run, had it messages
   std::vector<Block> blocks_;
   std::span<std::byte> buffer_;  ///< in the segment: the operand's, or a copy of it
   bool staged_;

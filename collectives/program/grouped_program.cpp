@@ -95,7 +95,7 @@ void GroupedProgram::begin(const RankPlan::Step& step) {
       landing = {staging_.get() + at + phase_of(landing), landing.size()};
       at += room;
     }
-    if (receive.src >= plan_.schedule.world.workers) messages_.byte_counts().fetch(receive.src, landing.size());
+    messages_.byte_counts().receive(receive.src, landing.size(), plan_.schedule.world.workers);
     if (!landing.empty()) messages_.receive(receive.src, landing);
     landings_.push_back(landing);
   }

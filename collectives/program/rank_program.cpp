@@ -220,7 +220,7 @@ class RankProgram final : public Operation, private Sink {
   Transport::Request receive(const Message& message, int index) {
     // A message that lands where it belongs is not applied again, and one that is held is applied later.
     const bool lands = message.held || (in_place_ && !message.staged);
-    if (message.peer >= world_.workers) transport_.byte_counts().fetch(message.peer, message.bytes);
+    transport_.byte_counts().receive(message.peer, message.bytes, world_.workers);
     transport_.next_is(message.kind);
     return transport_.receive(message.peer, tag_, landing(message), lands ? nullptr : this,
                               static_cast<std::size_t>(index));

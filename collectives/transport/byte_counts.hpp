@@ -17,6 +17,10 @@ class ByteCounts {
   /// A server, or a partner, sends them because this rank has asked, and counts them nowhere: so those of a step are
   /// counted in the step that they are for.
   void fetch(Rank from, std::size_t bytes) { add(fetched_, from, bytes); }
+  /// What a collective of these workers brings: of dedicated servers, the ranks after them, it is fetched.
+  void receive(Rank from, std::size_t bytes, int workers) {
+    if (from >= workers) fetch(from, bytes);
+  }
 
   std::int64_t sent_to(Rank rank) const { return of(sent_, rank); }
   std::int64_t fetched_from(Rank rank) const { return of(fetched_, rank); }

@@ -32,10 +32,11 @@ struct Replayed {
   Moved sent;                       ///< by a worker in a step, on the mean
 };
 
-inline Replayed replay_on_threads(const TrainingRequest& request, const ReplayRequest& replayed) {
+inline Replayed replay_on(const std::vector<std::unique_ptr<Endpoint>>& endpoints, const TrainingRequest& request,
+                          const ReplayRequest& replayed) {
   Replayed all;
   std::mutex mutex;
-  all.failures = on_all_ranks(request.world.ranks(), [&](Endpoint& endpoint) {
+  all.failures = on_all_ranks(endpoints, [&](Endpoint& endpoint) {
     const Rank rank = endpoint.transport().rank();
     const ReplayEnd end = replay(request, replayed, endpoint, [&](const StepReport& step) {
       const std::scoped_lock lock(mutex);
@@ -48,6 +49,10 @@ inline Replayed replay_on_threads(const TrainingRequest& request, const ReplayRe
     all.sent += end.training.sent.value() * (1.0 / request.world.workers);
   });
   return all;
+}
+
+inline Replayed replay_on_threads(const TrainingRequest& request, const ReplayRequest& replayed) {
+  return replay_on(make_thread_endpoints(request.world.ranks()), request, replayed);
 }
 
 }  // namespace hbench

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "tests/collectives/shared_ranks.hpp"
 #include "tests/workloads/replay_cases.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 #include "workloads/step/model_units.hpp"
@@ -216,8 +217,6 @@ void expect_to_send_as_simulated(const char* method, const World& world, const c
   if (!request.strategy.method.method->compressor.empty())
     request.strategy.compressor = parse_compressor(request.strategy.method.method->compressor);
   request.node_of_rank = RankLayout(world, 2).node;
-  const Replayed all = replay_on_threads(request, replayed);
-  ASSERT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
   Profile profile;
   profile.gpus_per_node = 2;
   const Moved simulated = StepSimulator(profile, world).run(replayed.timeline, request.strategy).sent.value();
@@ -225,9 +224,15 @@ void expect_to_send_as_simulated(const char* method, const World& world, const c
   // changes by turns.
   const double tolerance = request.strategy.compressor.verbatim() || world.servers > 0 ? 1e-9 : 2e-3;
   const auto sum = [](const Moved& moved) { return moved.within + moved.between; };
-  EXPECT_NEAR(sum(all.sent), sum(simulated), tolerance * sum(simulated));
-  if (const std::string_view name = method; name == "gossip" || name == "exponential") return;
-  EXPECT_NEAR(all.sent.within, simulated.within, tolerance * simulated.within);
+  for (const bool shares_memory : {false, true}) {
+    const Replayed all = replay_on(shares_memory ? testing::make_shared_thread_endpoints(world.ranks(), 16 << 20)
+                                                 : make_thread_endpoints(world.ranks()),
+                                   request, replayed);
+    ASSERT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+    EXPECT_NEAR(sum(all.sent), sum(simulated), tolerance * sum(simulated)) << shares_memory;
+    if (const std::string_view name = method; name == "gossip" || name == "exponential") continue;
+    EXPECT_NEAR(all.sent.within, simulated.within, tolerance * simulated.within) << shares_memory;
+  }
 }
 
 TEST(ReplayedMethods, SendsAsManyBytesAsASimulationOfItsMethod) {

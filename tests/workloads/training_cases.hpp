@@ -89,15 +89,17 @@ inline std::vector<float> reference_parameters(TrainingRequest request) {
   return replica.parameters();
 }
 
-/// The parameters this rank ends with; none for a dedicated server.
-inline std::vector<float> trained_parameters(const TrainingRequest& request, Endpoint& endpoint) {
+/// The parameters this rank ends with; none for a dedicated server. \param sent as `TrainingEnd::sent`
+inline std::vector<float> trained_parameters(const TrainingRequest& request, Endpoint& endpoint,
+                                             std::optional<Moved>* sent = nullptr) {
   const Rank rank = endpoint.transport().rank();
   if (rank >= request.world.workers) {
     serve(request, endpoint);
     return {};
   }
   Replica replica = make_replica(request, rank);
-  train_together(replica, request, endpoint, [](const StepReport&) {});
+  const TrainingEnd end = train_together(replica, request, endpoint, [](const StepReport&) {});
+  if (sent != nullptr) *sent = end.sent;
   compare_digests(replica.digest(), request, endpoint.control());
   return replica.parameters();
 }
