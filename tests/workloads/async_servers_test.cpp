@@ -119,6 +119,41 @@ TEST(SumOfPushes, IsAsByHand) {
   EXPECT_THAT(sum("topk:0.25"), ::testing::UnorderedElementsAre(0, 0, 0, 4));
 }
 
+/// How far a parameter of 0 is moved by steps of one gradient.
+float moved(const OptimizerChoice& optimizer, double rate, int steps) {
+  std::vector<float> parameter(1), gradient{0.5F};
+  DeviceNumbers number(parameter);
+  std::vector<std::vector<float>> kept(static_cast<std::size_t>(optimizer.state()), std::vector<float>(1));
+  std::vector<DeviceNumbers> numbers(kept.begin(), kept.end());
+  std::vector<Numbers*> state;
+  for (DeviceNumbers& each : numbers) state.push_back(&each);
+  for (int step = 1; step <= steps; ++step)
+    optimizer.apply({.rate = rate, .number = step}, number, DeviceNumbers(gradient), state);
+  return parameter.front();
+}
+
+// Pushes of one gradient come to the same in any order.
+TEST(AsyncServers, MoveByAPushOfEachWorkerAsFarAsASynchronousStepWhateverTheOptimizer) {
+  constexpr int kWorkers = 3;
+  for (const Optimizer* const each : optimizers()) {
+    SCOPED_TRACE(each->name);
+    TrainingRequest request = counting_request("async-ps", {.workers = kWorkers, .servers = 2});
+    request.strategy.optimizer = parse_optimizer(each->name);
+    request.learning_rate = {};
+    const Trained all = train_counting(
+        request, [](Rank) { return Seconds(1e-4); }, [](Rank, const StepReport&) {}, {}, 0.5F);
+    EXPECT_THAT(all.failures, Each(IsEmpty()));
+    const int pushes = std::accumulate(all.iterations.begin(), all.iterations.end(), 0);
+    for (const auto& parameters : all.parameters)
+      EXPECT_THAT(parameters, Each(moved(*request.strategy.optimizer, each->rate / kWorkers, pushes)));
+    const float pushed = moved(*request.strategy.optimizer, each->rate / kWorkers, 100 * kWorkers);
+    const float synchronous = moved(*request.strategy.optimizer, each->rate, 100);
+    // Momentum of 0.9 lacks 9 of 300 pushes, or of 100 steps, on its way to its size.
+    const bool gains = each->name == "momentum" || each->name == "nesterov";
+    EXPECT_NEAR(pushed / synchronous, gains ? 1.06 : 1, 0.02);
+  }
+}
+
 std::int64_t applied(const std::map<int, std::int64_t>& unseen) {
   return std::accumulate(unseen.begin(), unseen.end(), std::int64_t{0},
                          [](std::int64_t sum, const auto& each) { return sum + each.second; });

@@ -11,10 +11,11 @@
 
 namespace hbench {
 
-/// Gradients are rank + 1 everywhere, so that parameters count what was applied.
+/// Gradients are rank + 1 everywhere, so that parameters count what was applied, or another number.
 class CountingCompute final : public Compute {
  public:
-  CountingCompute(Rank rank, Seconds pass) : rank_(rank), pass_(pass) {}
+  CountingCompute(Rank rank, Seconds pass, std::optional<float> gradient = {})
+      : rank_(rank), pass_(pass), gradient_(gradient.value_or(static_cast<float>(rank + 1))) {}
 
   GradientLayout record_layout() override { return test_layout(); }
   /// Parameters begin with another number on each rank where ranks mix them, and where servers do not begin with rank
@@ -32,7 +33,7 @@ class CountingCompute final : public Compute {
   void forward(int) override { ++iterations; }
   void backward(const std::function<void(int)>& ready, double) override {
     std::this_thread::sleep_for(std::chrono::duration<double>(pass_.value));
-    std::ranges::fill(memory_.gradients, static_cast<float>(rank_ + 1));
+    std::ranges::fill(memory_.gradients, gradient_);
     for (int tensor = 0; ready && tensor < tensors_; ++tensor) ready((tensor + rank_) % tensors_);
   }
   bool gradients_are_finite() const override { return true; }
@@ -51,6 +52,7 @@ class CountingCompute final : public Compute {
  private:
   Rank rank_;
   Seconds pass_;
+  float gradient_;
   int tensors_ = 0;
   ModelMemory memory_;
 };
@@ -65,11 +67,11 @@ struct Trained {
 };
 
 /// \param stop called with each worker's steps; a worker that throws there is lost
-/// \param devices of host memory, whose work may be done later
+/// \param devices of host memory, whose work may be done later \param gradient of all workers
 inline Trained train_counting(
     const TrainingRequest& request, const std::function<Seconds(Rank)>& pass = [](Rank) { return Seconds(1e-4); },
     const std::function<void(Rank, const StepReport&)>& stop = [](Rank, const StepReport&) {},
-    const DeviceFactory& devices = {}) {
+    const DeviceFactory& devices = {}, std::optional<float> gradient = {}) {
   const auto workers = static_cast<std::size_t>(request.world.workers);
   Trained all{.failures = {},
               .iterations = std::vector<int>(workers),
@@ -83,7 +85,7 @@ inline Trained train_counting(
         const Rank rank = endpoint.transport().rank();
         if (rank >= request.world.workers) return serve(request, endpoint);
         const auto worker = static_cast<std::size_t>(rank);
-        CountingCompute compute(rank, pass(rank));
+        CountingCompute compute(rank, pass(rank), gradient);
         const TrainingEnd end = train_together(compute, request, endpoint, [&](const StepReport& step) {
           all.steps[worker].push_back(step);
           stop(rank, step);

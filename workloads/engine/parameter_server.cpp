@@ -112,7 +112,7 @@ bool ParameterServer::progress(std::size_t piece, Rank worker) {
   return moved;
 }
 
-/// Its part of the mean of all workers' gradients, as a synchronous step applies it.
+/// At its part of the rate and not of the gradient, whose size makes no difference to Adam (`ParameterServer`).
 void ParameterServer::apply(std::size_t piece, Rank worker, std::span<float> gradients) {
   Held& to = held_[piece];
   const auto from = static_cast<std::size_t>(worker);
@@ -122,8 +122,8 @@ void ParameterServer::apply(std::size_t piece, Rank worker, std::span<float> gra
   std::vector<Numbers*> state;
   for (DeviceNumbers& each : kept) state.push_back(&each);
   DeviceNumbers parameters(to.parameters.floats, device_);
-  optimizer_.apply({.rate = request_.rate(),
-                    .divisor = static_cast<double>(workers_) * request_.micro_batches,
+  optimizer_.apply({.rate = request_.rate() / workers_,
+                    .divisor = static_cast<double>(request_.micro_batches),
                     .number = ++to.version},
                    parameters, DeviceNumbers(gradients, device_), state);
   ++to.pushed[from];

@@ -21,6 +21,11 @@ namespace hbench {
 /// That of one rank, where its endpoint's operands lie. For each worker and piece one push comes after the other, and
 /// each is answered by the parameters that it has led to, of which it is sent a copy: later pushes change nothing of
 /// it. Once all workers have left, each is sent the final parameters. Used by one thread at a time.
+///
+/// A push is applied at the rate divided by the number of workers, which is the staleness to be expected (Zhang et al.,
+/// Staleness-aware Async-SGD for Distributed Deep Learning, IJCAI 2016, arXiv:1511.05950): a push of each worker moves
+/// parameters as far as a synchronous step. Momentum decays with each push, and so reaches its size in fewer
+/// iterations: one of m has 1/(1 - m) pushes in it, and not as many steps.
 class ParameterServer {
  public:
   /// `pieces` are those of this rank, and `initial` is what they begin with, in a buffer of the whole model. A push of
