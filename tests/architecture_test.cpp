@@ -134,6 +134,7 @@ constexpr Home kHomes[] = {
     {"nccl", "collectives/cuda/"},
     {"nvml", "collectives/cuda/"},
     {"toml++/", "collectives/base/"},
+    {"re2/", "analysis/import/number_pattern"},
     {"hwy/", "collectives/"},
     {"torch/", "workloads/"},
     {"ATen/", "bench/micro/topk_"},
@@ -309,6 +310,22 @@ TEST(Architecture, RoomsAreListedLowestFirst) {
     EXPECT_TRUE(lower.insert(room.folder).second) << room.folder << " is listed twice";
     EXPECT_TRUE(std::filesystem::is_directory(std::filesystem::path(HBENCH_SOURCE_DIR) / room.folder)) << room.folder;
   }
+}
+
+// Elsewhere, what is nested deep would end the program.
+TEST(Architecture, JsonOfOthersIsParsedInOnePlace) {
+  const std::filesystem::path root = HBENCH_SOURCE_DIR;
+  std::set<std::string> parsing;
+  for (const Layer& layer : kLayers)
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / layer.folder)) {
+      if (!entry.is_regular_file() || !is_source(entry.path())) continue;
+      std::ifstream in(entry.path());
+      for (std::string line; std::getline(in, line);)
+        if (line.find("son::parse(") != std::string::npos)
+          parsing.insert(std::filesystem::relative(entry.path(), root).generic_string());
+    }
+  // The second after the same check, for the line of an error.
+  EXPECT_EQ(parsing, (std::set<std::string>{"collectives/base/read_json.hpp", "analysis/import/json_text.cpp"}));
 }
 
 TEST(Architecture, NoFilesIncludeEachOtherInACircle) {

@@ -7,6 +7,7 @@
 
 #include "analysis/import/json_value.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/read_json.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {
@@ -142,6 +143,9 @@ Json parse_json(std::string_view text, std::string_view file_name, int first_lin
                 fmt::format("{}:{}: a second JSON document begins", file_name,
                             first_line + std::ranges::count(text.substr(0, second), '\n')),
                 "give each a file of its own: a file is one launch");
+  if (const std::string_view excess = json_excess(json); !excess.empty())
+    throw Error(ExitCode::usage, fmt::format("{}: its JSON cannot be read: {}", file_name, excess),
+                "is it as the program wrote it?");
   Names names;
   try {
     Json parsed = Json::parse(json, std::ref(names));

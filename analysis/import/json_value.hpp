@@ -50,7 +50,7 @@ class JsonValue {
 
 /// Parses the JSON of a text that begins in line `first_line` of its file; what a program prints before and after it is
 /// not read. Python's NaN and Infinity become null: who reads that number says so. \throws Error (usage) with file and
-/// line: for what is no JSON, is cut off, or has a name twice in one object.
+/// line: for what is no JSON, is cut off, has a name twice in one object, or is too much for `read_json`.
 nlohmann::json parse_json(std::string_view text, std::string_view file_name, int first_line = 1);
 
 }  // namespace hbench

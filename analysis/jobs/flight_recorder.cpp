@@ -15,6 +15,7 @@
 #include "analysis/jobs/pickle.hpp"
 #include "analysis/jobs/words.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/read_json.hpp"
 
 namespace hbench {
 namespace {
@@ -31,9 +32,8 @@ std::int64_t elements_of(const Json* shapes) {
 
 /// `[0, 1, 2]` as PyTorch writes it, a text; or as a list. Empty where there is none.
 std::vector<int> ranks_of(const Json* ranks) {
-  const Json list = ranks != nullptr && ranks->is_string()
-                        ? Json::parse(ranks->get_ref<const std::string&>(), nullptr, false)
-                        : (ranks != nullptr ? *ranks : Json());
+  const Json list = ranks != nullptr && ranks->is_string() ? read_json(ranks->get_ref<const std::string&>())
+                                                           : (ranks != nullptr ? *ranks : Json());
   std::vector<int> numbers;
   if (!list.is_array()) return numbers;
   for (const Json& rank : list)
@@ -65,17 +65,16 @@ struct Entry {
 
 class Reader {
  public:
-  explicit Reader(const std::string& file_name) : file_name_(file_name) {}
+  explicit Reader(const std::string& file_name) : source_(file_name), file_name_(file_name) {}
 
   Recording run(bool pickle) {
-    TextSource source(file_name_);
     if (pickle) {
-      read_whole(read_pickle(source, "frames"));
+      read_whole(read_pickle(source_, "frames"));
     } else {
       const JsonVisitor visitor{.list = "entries",
                                 .member = [&](const std::string& name, const Json& value) { head(name, value); },
                                 .element = [&](std::string_view text) { entry(parse_element(text, file_name_)); }};
-      complete_ = visit_json(source, visitor);
+      complete_ = visit_json(source_, visitor);
     }
     return with_steps(log());
   }
@@ -113,7 +112,8 @@ class Reader {
     if (backend_.empty()) backend_ = name.substr(0, name.find(':') == name.npos ? 0 : name.find(':'));
     read_group(entry, json_member(value, "process_group"));
     read_times(entry, value);
-    entries_.push_back(std::move(entry));
+    const std::size_t texts = entry.group_name.size() + entry.group_words.size();
+    source_.keep(entries_, std::move(entry), texts);
   }
 
   static void read_group(Entry& entry, const Json* group) {
@@ -194,6 +194,7 @@ class Reader {
     if (!timed_) note("When exchanges were launched is not in the file: the time of a step is not known.");
   }
 
+  TextSource source_;
   std::string file_name_, backend_;
   std::map<std::string, std::vector<int>> ranks_;  ///< by the name of the group
   std::vector<Entry> entries_;

@@ -17,6 +17,7 @@
 #include "analysis/jobs/json_elements.hpp"
 #include "analysis/jobs/words.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/read_json.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {
@@ -53,21 +54,20 @@ bool moves_data(std::string_view phase) {
 
 /// The elements of `[64, 3, 7, 7]`; absent for what is no shape.
 std::optional<std::int64_t> elements_of(const std::string& shape) {
-  const std::int64_t elements = known_elements(elements_of_shape(Json::parse(shape, nullptr, false)));
+  const std::int64_t elements = known_elements(elements_of_shape(read_json(shape)));
   return elements > 0 ? std::optional(elements) : std::nullopt;
 }
 
 class Reader {
  public:
-  explicit Reader(const std::string& file_name) : file_name_(file_name) {}
+  explicit Reader(const std::string& file_name) : source_(file_name), file_name_(file_name) {}
 
   /// Those that ended, in the order of their readiness.
   std::vector<Exchange> run() {
-    TextSource source(file_name_);
     // Older Horovods never close the list: what is there counts.
-    visit_json(source, {.list = "traceEvents",
-                        .member = [](const auto&, const Json&) {},
-                        .element = [&](auto text) { event(parse_element(text, file_name_)); }});
+    visit_json(source_, {.list = "traceEvents",
+                         .member = [](const auto&, const Json&) {},
+                         .element = [&](auto text) { event(parse_element(text, file_name_)); }});
     std::ranges::stable_sort(done_, {}, &Exchange::ready);
     return std::move(done_);
   }
@@ -86,7 +86,9 @@ class Reader {
   void event(const Json& event) {
     const double process = json_number(event, "pid"), at = json_number(event, "ts") * 1e-6;
     if (!(process >= 0 && process < 1e9)) return;
-    Tensor& tensor = tensors_[static_cast<std::int64_t>(process)];
+    const auto [known, is_new] = tensors_.try_emplace(static_cast<std::int64_t>(process));
+    if (is_new) source_.keeps(2 * sizeof(Tensor));
+    Tensor& tensor = known->second;
     tensor.exchange.tensor = static_cast<std::int64_t>(process);
     const std::string kind = json_text(event, "ph"), name = json_text(event, "name");
     const Json* arguments = json_member(event, "args");
@@ -101,7 +103,7 @@ class Reader {
   }
 
   void begin(Tensor& tensor, const std::string& phase, double at) {
-    tensor.open.push_back(phase);
+    source_.keep(tensor.open, phase, phase.size());
     if (phase.starts_with(kNegotiation)) {
       tensor.exchange.ready = at;
       return;
@@ -126,9 +128,10 @@ class Reader {
     exchange.ended = at;
     exchange.elements = elements_of(json_text(facts, "shape"));
     exchange.type = type_word(json_text(facts, "dtype"));
-    if (!exchange.operation.empty() && tensor.moved) done_.push_back(exchange);
+    if (!exchange.operation.empty() && tensor.moved) source_.keep(done_, exchange);
   }
 
+  TextSource source_;
   std::string file_name_, backend_;
   std::unordered_map<std::int64_t, Tensor> tensors_;
   std::set<std::string> ranks_;

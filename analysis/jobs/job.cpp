@@ -323,6 +323,9 @@ TrainingJob make_job(std::vector<Recording> recordings, const JobRequest& reques
     if (bucket.bytes == 0) bucket.bytes = bucket.elements * type_bytes(job.type);
   if (job.ranks == 0) job.ranks = job.recordings[job.shown].world > 0 ? job.recordings[job.shown].world : request.ranks;
   read_times(job, shown);
+  if (job.backward && job.step.value <= 0)
+    throw Error(ExitCode::usage, fmt::format("{}: its steps end before they begin", job.recordings[job.shown].file),
+                "its times are damaged: is it as the program wrote it?");
   read_others(job, *shown.front().recorded, steps.group);
   replay(job);
   std::vector<TensorGroup> groups;

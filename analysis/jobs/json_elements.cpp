@@ -5,11 +5,12 @@
 #include <cmath>
 
 #include "analysis/import/json_value.hpp"
+#include "collectives/base/read_json.hpp"
 
 namespace hbench {
 namespace {
 
-constexpr std::size_t kMostMemberBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostValueBytes = std::size_t{16} << 20;
 
 bool is_blank(int byte) { return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; }
 
@@ -64,7 +65,7 @@ class Splitter {
       if (byte < 0) return false;
       if (byte != '"') fail("this is no JSON");
       if (!value()) return false;
-      const std::string name = parse(text_).get<std::string>();
+      const std::string name = parse_element(text_, source_.file_name()).get<std::string>();
       if (next() != ':') fail("this is no JSON");
       if (name == visitor_.list && look() == '[') {
         take();
@@ -72,7 +73,7 @@ class Splitter {
         continue;
       }
       if (!value()) return false;
-      visitor_.member(name, parse(text_));
+      visitor_.member(name, parse_element(text_, source_.file_name()));
     }
     return true;
   }
@@ -100,8 +101,7 @@ class Splitter {
     do {
       const int byte = take();
       if (byte < 0) return false;
-      text_.push_back(static_cast<char>(byte));
-      if (text_.size() > kMostMemberBytes) fail("one of its values has more than 64 MiB");
+      add(byte);
       if (byte == '"') {
         if (!rest_of_string()) return false;
       } else if (byte == '{' || byte == '[') {
@@ -117,11 +117,11 @@ class Splitter {
 
   bool rest_of_string() {
     for (int byte = take(); byte >= 0; byte = take()) {
-      text_.push_back(static_cast<char>(byte));
+      add(byte);
       if (byte == '"') return true;
       if (byte != '\\') continue;
       if ((byte = take()) < 0) return false;
-      text_.push_back(static_cast<char>(byte));
+      add(byte);
     }
     return false;
   }
@@ -131,13 +131,14 @@ class Splitter {
     for (int byte = source_.peek(); byte >= 0 && !is_blank(byte) && byte != ',' && byte != '}' && byte != ']';
          byte = source_.peek()) {
       if (byte == '"' || byte == '{' || byte == '[') fail("this is no JSON");
-      text_.push_back(static_cast<char>(take()));
+      add(take());
     }
     return true;
   }
 
-  nlohmann::json parse(std::string_view text) const {
-    return parse_element(fmt::format("[{}]", text), source_.file_name()).at(0);
+  void add(int byte) {
+    if (text_.size() == kMostValueBytes) fail("one of its values has more than 16 MiB");
+    text_.push_back(static_cast<char>(byte));
   }
 
   [[noreturn]] void fail(std::string_view why) const {
@@ -161,7 +162,7 @@ bool visit_json_stream(TextSource& source, const std::function<void(std::string_
 }
 
 nlohmann::json parse_element(std::string_view text, std::string_view file_name) {
-  nlohmann::json parsed = nlohmann::json::parse(text, nullptr, false);
+  nlohmann::json parsed = read_json(text);
   return parsed.is_discarded() ? parse_json(text, file_name) : parsed;
 }
 

@@ -23,14 +23,15 @@ struct JsonVisitor {
 
 /// Reads a file's JSON to its end. Returns false where the list is never closed, as of a program that was stopped or
 /// still runs; what came before has been visited. \throws Error (usage) for what is no JSON, and for members of more
-/// than 64 MiB; it names the place in bytes.
+/// than 16 MiB; it names the place in bytes.
 bool visit_json(TextSource& source, const JsonVisitor& visitor);
 
 /// Reads a file of objects that stand one after the other, or in lists: one per line, or each over several lines.
 /// Returns false where the last one is cut off. \throws as `visit_json`.
 bool visit_json_stream(TextSource& source, const std::function<void(std::string_view text)>& element);
 
-/// Parses one element; NaN and Infinity, which Python writes, are null. \throws Error (usage) that names the file.
+/// Parses one element, as `read_json`; NaN and Infinity, which Python writes, are null. \throws Error (usage) that
+/// names the file.
 nlohmann::json parse_element(std::string_view text, std::string_view file_name);
 
 /// Returns a member of an object; null where there is none.

@@ -63,14 +63,15 @@ double time_of(const Json& event, const char* name) {
 
 class Reader {
  public:
-  explicit Reader(const std::string& file_name) : file_name_(file_name) { events_.facts.file = file_name; }
+  explicit Reader(const std::string& file_name) : source_(file_name), file_name_(file_name) {
+    events_.facts.file = file_name;
+  }
 
   KinetoEvents run() {
-    TextSource source(file_name_);
     const JsonVisitor visitor{.list = "traceEvents",
                               .member = [&](const std::string& name, const Json& value) { head(name, value); },
                               .element = [&](std::string_view text) { element(text); }};
-    events_.complete = visit_json(source, visitor);
+    events_.complete = visit_json(source_, visitor);
     if (events_.kernels.empty()) note_no_kernels();
     if (events_.untimed > 0)
       events_.facts.unknown.push_back(
@@ -128,7 +129,7 @@ class Reader {
     const std::string category = lower_case(json_text(event, "cat"));  // before torch 1.12 `Kernel`, `Runtime`
     if (category == "kernel") return on_device(name, arguments, when);
     if (category.ends_with("runtime") || category.ends_with("_driver")) {  // cuda, hip, xpu ..
-      events_.launches.push_back({when.begin, when.thread, correlation_of(arguments)});
+      source_.keep(events_.launches, {when.begin, when.thread, correlation_of(arguments)});
       return;
     }
     // The device's copies of data and of the program's marks; and the whole recording as one event.
@@ -147,30 +148,30 @@ class Reader {
 
   void on_device(const std::string& name, const Json& arguments, const KinetoEvents::Interval& when) {
     if (std::ranges::none_of(kKernels, [&](auto word) { return name.find(word) != name.npos; })) {
-      events_.kernels.push_back({when.begin, when.end, correlation_of(arguments)});
+      source_.keep(events_.kernels, {when.begin, when.end, correlation_of(arguments)});
       return;
     }
     exchange_on_device_ = true;
     KinetoEvents::Exchange run = exchange(name, arguments, when);
     run.correlation = correlation_of(arguments);
-    events_.runs.push_back(std::move(run));
+    source_.keep(events_.runs, std::move(run));
   }
 
   void on_host(const std::string& name, const Json& arguments, const KinetoEvents::Interval& when) {
     note_origin(name, when);
-    if (name.starts_with("ProfilerStep#")) events_.steps.push_back({when, name});
-    if (name.starts_with("Optimizer.step#")) events_.optimizers.push_back({when, name});
+    if (name.starts_with("ProfilerStep#")) source_.keep(events_.steps, {when, name}, name.size());
+    if (name.starts_with("Optimizer.step#")) source_.keep(events_.optimizers, {when, name}, name.size());
     if (name.starts_with("FSDP::") || name.starts_with("FullyShardedDataParallel")) events_.sharded = true;
-    if (name.starts_with(kBackwardTask)) events_.tasks.push_back({when, sequence_of(arguments)});
-    if (name == kAccumulateGrad) events_.gradients.push_back({when, input_elements(arguments, 0)});
+    if (name.starts_with(kBackwardTask)) source_.keep(events_.tasks, {when, sequence_of(arguments)});
+    if (name == kAccumulateGrad) source_.keep(events_.gradients, {when, input_elements(arguments, 0)});
     const auto is_of = [&](const auto& words) {
       return std::ranges::any_of(words, [&](std::string_view word) { return name.starts_with(word); });
     };
     if (name == "record_param_comms" || (name.starts_with("c10d::") && !operation_word(name).empty()) ||
         is_of(kDeviceLibraries))
-      events_.calls.push_back(exchange(name, arguments, when));
+      source_.keep(events_.calls, exchange(name, arguments, when));
     else if (is_of(kLibraries))
-      events_.runs.push_back(exchange(name, arguments, when));
+      source_.keep(events_.runs, exchange(name, arguments, when));
   }
 
   void note_origin(const std::string& name, const KinetoEvents::Interval& when) {
@@ -206,6 +207,7 @@ class Reader {
     return exchange;
   }
 
+  TextSource source_;
   std::string file_name_;
   KinetoEvents events_;
   bool exchange_on_device_ = false;  ///< a kernel of a collective has been seen

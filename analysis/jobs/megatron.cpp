@@ -30,6 +30,8 @@ constexpr std::string_view kForward = "forward-compute", kBackward = "backward-c
 constexpr std::array<std::string_view, 5> kExchanges{"all-grads-sync", "params-all-gather",  //
                                                      "backward-params-all-reduce", "backward-reduce-model-grads",
                                                      "backward-gather-model-params"};
+/// Of the timers of an iteration, in memory.
+constexpr std::size_t kTimerBytes = 256;
 /// Of a line; what comes after belongs to no line of Megatron's.
 constexpr std::size_t kMostBytes = 1 << 16;
 
@@ -99,10 +101,11 @@ struct Log {
 
 class Reader {
  public:
-  Log run(const std::string& file_name) {
-    TextSource source(file_name);
+  explicit Reader(const std::string& file_name) : source_(file_name) {}
+
+  Log run() {
     std::string text;
-    for (int byte = source.take(); byte >= 0; byte = source.take()) {
+    for (int byte = source_.take(); byte >= 0; byte = source_.take()) {
       if (byte != '\n') {
         if (text.size() < kMostBytes) text.push_back(static_cast<char>(byte));
         continue;
@@ -126,7 +129,7 @@ class Reader {
     const std::optional<Seconds> time = iteration_time(line);
     if (!time || time->value <= 0) return;
     const std::int64_t number = count_after(line, "iteration ");
-    log_.iterations.push_back({fmt::format("iteration {}", number), *time, {}});
+    source_.keep(log_.iterations, {fmt::format("iteration {}", number), *time, {}}, kTimerBytes);
     if (const std::int64_t batch = count_after(line, "global batch size:"); batch > 0) log_.batch = batch;
   }
 
@@ -167,6 +170,7 @@ class Reader {
     return skipped > 0 && skipped != rest.npos && rest.substr(skipped).starts_with(value);
   }
 
+  TextSource source_;
   Log log_;
 };
 
@@ -233,7 +237,7 @@ bool recognises(std::string_view head) {
 }
 
 std::vector<Recording> read(const std::string& file_name) {
-  const Log log = Reader().run(file_name);
+  const Log log = Reader(file_name).run();
   if (log.iterations.empty())
     throw Error(ExitCode::usage, fmt::format("{}: no line of it says '{}ms): ..' with a number", file_name, kStep),
                 "give the log of the rank that prints it (the last one), with --log-interval 1");

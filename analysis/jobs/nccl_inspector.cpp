@@ -54,11 +54,10 @@ double kernel_begin(const Json& times) {
 
 class Reader {
  public:
-  explicit Reader(const std::string& file_name) : file_name_(file_name) {}
+  explicit Reader(const std::string& file_name) : source_(file_name), file_name_(file_name) {}
 
   std::vector<Recording> run() {
-    TextSource source(file_name_);
-    complete_ = visit_json_stream(source, [&](std::string_view text) { object(parse_element(text, file_name_)); });
+    complete_ = visit_json_stream(source_, [&](std::string_view text) { object(parse_element(text, file_name_)); });
     std::map<std::pair<std::string, int>, std::vector<Exchange>> parts;  // by process and rank
     for (Exchange& each : exchanges_) {
       const int part = many_ranks_.contains(each.writer.process) ? each.writer.rank : -1;
@@ -114,7 +113,8 @@ class Reader {
       if (at > 0) each.at = at;
       if (at > 0 && began >= at) exchange.began = Seconds((began - at) * 1e-6);
     }
-    exchanges_.push_back(std::move(each));
+    const std::size_t texts = each.writer.process.size() + 2 * each.writer.group.size();
+    source_.keep(exchanges_, std::move(each), texts);
   }
 
   ExchangeLog log_of(std::vector<Exchange> exchanges) const {
@@ -175,6 +175,7 @@ class Reader {
     note("The type of the gradients is not in the file, only their bytes: elements are not known.");
   }
 
+  TextSource source_;
   std::string file_name_;
   Writer writer_;
   std::map<std::pair<std::string, std::string>, int> rank_of_;  ///< by process and group: the first seen

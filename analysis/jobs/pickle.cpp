@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -15,9 +16,8 @@ using Json = nlohmann::json;
 using Index = std::uint32_t;
 
 constexpr int kMostDepth = 64;
-constexpr std::size_t kMostValues = 4'000'000;
-constexpr std::size_t kMostInstructions = 64'000'000;
-constexpr std::size_t kMostWrittenBytes = std::size_t{512} << 20;
+/// What a value takes in a map of JSON or of the memory, beside its text.
+constexpr std::size_t kEntryBytes = 96;
 constexpr Index kMark = UINT32_MAX;
 
 /// A value of the pickle. Containers hold the places of their values, since one value may stand in several and is often
@@ -32,11 +32,10 @@ struct Value {
 /// The machine that a pickle is a program for, without the instructions that build objects.
 class Machine {
  public:
-  Machine(TextSource& source, std::string_view unwanted) : bytes_(source), unwanted_(unwanted) {}
+  Machine(TextSource& source, std::string_view unwanted) : source_(source), bytes_(source), unwanted_(unwanted) {}
 
   Json run() {
-    for (std::size_t instructions = 0;; ++instructions) {
-      if (instructions > kMostInstructions) too_many();
+    for (;;) {
       const int code = bytes_.byte();
       if (code == '.') return written(pop(), 0);
       if (!stack_or_memory(code) && !scalar(code) && !container(code)) refuse(code);
@@ -53,13 +52,13 @@ class Machine {
       case 0x95:
         return bytes_.number(8), true;  // a frame: the size of what follows
       case '(':
-        return stack_.push_back(kMark), true;
+        return push(kMark), true;
       case '0':
         return pop(), true;
       case '1':
         return after_mark(), true;
       case '2':
-        return stack_.push_back(top()), true;
+        return push(top()), true;
       case 'p':
         return keep(bytes_.line_number()), true;
       case 'q':
@@ -82,6 +81,7 @@ class Machine {
   bool scalar(int code) {
     std::optional<Json> value = bytes_.scalar(code);
     if (!value) return false;
+    source_.keeps(text_bytes(*value));
     add(Kind::scalar, {});
     values_.back().scalar = *std::move(value);
     return true;
@@ -124,9 +124,17 @@ class Machine {
   }
 
   void add(Kind kind, std::vector<Index> items) {
-    if (values_.size() >= kMostValues) too_many();
-    stack_.push_back(static_cast<Index>(values_.size()));
+    source_.keeps(sizeof(Value));
+    push(static_cast<Index>(values_.size()));
     values_.push_back({kind, nullptr, std::move(items)});
+  }
+
+  /// Containers may take what is on the stack.
+  void push(Index index) { source_.keep(stack_, index, sizeof(Index)); }
+
+  /// What a text takes beside its value.
+  static std::size_t text_bytes(const Json& value) {
+    return value.is_string() ? sizeof(std::string) + value.get_ref<const std::string&>().capacity() : 0;
   }
 
   Index top() const {
@@ -166,22 +174,21 @@ class Machine {
   }
 
   void keep(std::uint64_t name) {
-    if (memory_.size() >= kMostValues) too_many();
+    source_.keeps(kEntryBytes);
     memory_[name] = top();
   }
 
   void recall(std::uint64_t name) {
     const auto kept = memory_.find(name);
     if (kept == memory_.end()) bytes_.fail("it recalls what it has not kept");
-    stack_.push_back(kept->second);
+    push(kept->second);
   }
 
   /// The value as JSON: what is shared is written out wherever it stands.
   Json written(Index index, int depth) {
     if (depth > kMostDepth) bytes_.fail("it is nested more than 64 deep");
     const Value& value = values_[index];
-    if (value.scalar.is_string()) written_bytes_ += value.scalar.get_ref<const std::string&>().size();
-    if (++written_ > kMostValues || written_bytes_ > kMostWrittenBytes) too_many();
+    source_.keeps(kEntryBytes + text_bytes(value.scalar));
     if (value.kind == Kind::scalar) return value.scalar;
     if (value.kind == Kind::dictionary) return dictionary(value, depth);
     Json list = Json::array();
@@ -200,14 +207,12 @@ class Machine {
     return object;
   }
 
-  [[noreturn]] void too_many() const { bytes_.fail("it has more than 4 million values or 512 MiB of text"); }
-
+  TextSource& source_;
   PickleBytes bytes_;
   std::string_view unwanted_;
-  std::vector<Value> values_;
+  std::deque<Value> values_;  // many, and never copied to grow
   std::vector<Index> stack_;
   std::unordered_map<std::uint64_t, Index> memory_;
-  std::size_t written_ = 0, written_bytes_ = 0;
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace hbench {
 namespace {
 
-constexpr std::size_t kMostTextBytes = std::size_t{512} << 20;
+constexpr std::size_t kMostTextBytes = std::size_t{64} << 20;
 
 void append_utf8(std::string& text, std::uint32_t point) {
   const auto part = [&](int shift, std::uint32_t first) {
@@ -106,7 +106,7 @@ nlohmann::json PickleBytes::big_endian_double() {
 }
 
 std::string PickleBytes::bytes(std::uint64_t size) {
-  if (size > kMostTextBytes - text_bytes_) fail("its texts have more than 512 MiB");
+  if (size > kMostTextBytes - text_bytes_) fail("its texts have more than 64 MiB");
   text_bytes_ += size;
   std::string text;
   // The size may be damaged: memory grows with what is there.
@@ -142,7 +142,7 @@ std::string PickleBytes::line_quoted() {
 std::string PickleBytes::line() {
   std::string text;
   for (int next = byte(); next != '\n'; next = byte()) {
-    if (++text_bytes_ > kMostTextBytes) fail("its texts have more than 512 MiB");
+    if (++text_bytes_ > kMostTextBytes) fail("its texts have more than 64 MiB");
     text.push_back(static_cast<char>(next));
   }
   if (text.ends_with('\r')) text.pop_back();

@@ -13,7 +13,7 @@
 namespace hbench {
 
 /// Reads a pickle's numbers and texts. All functions \throws Error (usage) that names the file and the byte, also
-/// where the file ends early and where its texts have more than 512 MiB.
+/// where the file ends early and where its texts have more than 64 MiB.
 class PickleBytes {
  public:
   explicit PickleBytes(TextSource& source) : source_(source) {}

@@ -9,6 +9,10 @@
 
 namespace hbench {
 
+namespace {
+constexpr std::uint64_t kAlwaysUnpacked = 64 << 20, kMostUnpacked = 50;
+}
+
 struct TextSource::Packed {
   gzFile file = nullptr;
 };
@@ -39,9 +43,20 @@ bool TextSource::refill() {
     throw Error(ExitCode::usage, fmt::format("{}: its gzip data end too early or are damaged ({})", file_name_, why),
                 "copy it again; was the program that wrote it stopped?");
   size_ = static_cast<std::size_t>(read);
+  read_ += size_;
+  packed_bytes_ = static_cast<std::uint64_t>(gzoffset(packed_->file));
+  if (read_ > kAlwaysUnpacked && read_ > kMostUnpacked * packed_bytes_)
+    throw Error(ExitCode::usage,
+                fmt::format("{}: it unpacks to more than {} times its size", file_name_, kMostUnpacked),
+                "recordings do not; unpack it yourself (gunzip) if it is one");
   // Editors and Windows' tools put a mark of UTF-8 before a text.
   at_ = std::exchange(begun_, true) || !std::string_view(buffer_.data(), size_).starts_with("\xEF\xBB\xBF") ? 0 : 3;
   return at_ < size_;
+}
+
+void TextSource::refuse_kept() const {
+  throw Error(ExitCode::usage, fmt::format("{}: it has more events or values than fit its size", file_name_),
+              "is it as the program wrote it? If so, record fewer steps");
 }
 
 }  // namespace hbench

@@ -6,6 +6,7 @@
 
 #include "bench/calibrate/own_verb.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/read_json.hpp"
 
 namespace hbench {
 namespace {
@@ -51,7 +52,7 @@ std::vector<std::string> link_arguments(const LinkRequest& request) {
 std::vector<TimedSize> timed_sizes(std::string_view json) {
   try {
     std::vector<TimedSize> sizes;
-    const auto document = nlohmann::json::parse(json);
+    const auto document = read_json(json);
     for (const auto& row : document.at("results")) sizes.push_back(timed_size(row));
     return sizes;
   } catch (const nlohmann::json::exception& error) {

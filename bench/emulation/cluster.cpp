@@ -8,6 +8,7 @@
 #include "collectives/base/error.hpp"
 #include "collectives/base/json_fields.hpp"
 #include "collectives/base/parse_number.hpp"
+#include "collectives/base/read_json.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/network/rank_layout.hpp"
 #include "collectives/network/simulator.hpp"
@@ -199,7 +200,7 @@ std::string to_json(const EmulatedLinks& links) { return nlohmann::json(links).d
 
 EmulatedLinks parse_emulated_links(std::string_view text) {
   try {
-    auto links = nlohmann::json::parse(text).get<EmulatedLinks>();
+    auto links = read_json(text).get<EmulatedLinks>();
     if (static_cast<int>(links.node_rate.size()) != links.nodes()) throw Error(ExitCode::usage, "a node has no rate");
     return links;
   } catch (const nlohmann::json::exception& error) {

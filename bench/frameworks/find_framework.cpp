@@ -9,6 +9,7 @@
 
 #include "bench/launch/ask_hosts.hpp"
 #include "bench/launch/installation.hpp"
+#include "collectives/base/read_json.hpp"
 
 namespace hbench {
 namespace {
@@ -23,7 +24,7 @@ struct Answer {
 Answer answer_of(const HostAnswer& host) {
   if (!host.failure.empty()) return {"", host.failure};
   const std::string* line = host.json_line();
-  const nlohmann::json said = line == nullptr ? nlohmann::json() : nlohmann::json::parse(*line, nullptr, false);
+  const nlohmann::json said = line == nullptr ? nlohmann::json() : read_json(*line);
   const auto word = [&](const char* field) {
     return said.is_object() && said.contains(field) && said[field].is_string() ? said[field].get<std::string>() : "";
   };

@@ -4,6 +4,7 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/json_fields.hpp"
+#include "collectives/base/read_json.hpp"
 
 namespace hbench {
 
@@ -25,7 +26,7 @@ std::string to_json(const HostFacts& facts) { return json_line(facts); }
 
 HostFacts parse_host_facts(std::string_view json) {
   try {
-    return nlohmann::json::parse(json).get<HostFacts>();
+    return read_json(json).get<HostFacts>();
   } catch (const nlohmann::json::exception& error) {
     throw Error(ExitCode::internal, fmt::format("cannot parse the output of 'hbench-worker host': {}", error.what()));
   }

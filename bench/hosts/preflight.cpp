@@ -10,6 +10,7 @@
 
 #include "analysis/records/rank_hosts.hpp"
 #include "bench/launch/ask_hosts.hpp"
+#include "collectives/base/read_json.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {
@@ -53,7 +54,7 @@ std::vector<Finding> unreached(const Allocation& allocation, const HostQuestion&
       findings.push_back({answer.host, answer.failure, "see to 'ssh " + answer.host + " true'"});
       continue;
     }
-    const auto object = nlohmann::json::parse(*line, nullptr, false);
+    const auto object = read_json(*line);
     const auto hosts =
         object.is_object() ? object.value("unreached", std::vector<std::string>()) : std::vector<std::string>();
     if (!hosts.empty())

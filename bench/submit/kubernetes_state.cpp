@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/submit/mpijob.hpp"
+#include "collectives/base/read_json.hpp"
 #include "reports/formats/plain_text.hpp"
 
 namespace hbench {
@@ -102,7 +103,7 @@ JobState state_of_job(const Json& job) {
 }  // namespace
 
 JobState mpijob_state(std::string_view printed) {
-  const Json answer = Json::parse(printed, nullptr, false);
+  const Json answer = read_json(printed);
   const Json& items = member(answer, "items");
   if (!items.is_array()) return {Phase::waiting, "kubectl has given no answer", {}};
   const Json* job = nullptr;

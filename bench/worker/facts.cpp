@@ -4,6 +4,7 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/json_fields.hpp"
+#include "collectives/base/read_json.hpp"
 
 namespace hbench {
 
@@ -21,7 +22,7 @@ std::string to_json(const WorkerFacts& facts) { return nlohmann::json(facts).dum
 
 WorkerFacts parse_worker_facts(std::string_view json) {
   try {
-    return nlohmann::json::parse(json).get<WorkerFacts>();
+    return read_json(json).get<WorkerFacts>();
   } catch (const nlohmann::json::exception& error) {
     throw Error(ExitCode::internal, fmt::format("cannot parse the output of 'hbench-worker facts': {}", error.what()));
   }

@@ -8,6 +8,7 @@
 #include "analysis/records/case_fields.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/json_fields.hpp"
+#include "collectives/base/read_json.hpp"
 
 namespace hbench {
 
@@ -198,7 +199,7 @@ std::optional<WorkerLine> line_of(const std::string& kind, const json& body) {
 
 std::string to_json(const WorkOrder& order) { return json(order).dump(); }
 WorkOrder parse_work_order(std::string_view text) {
-  WorkOrder order = order_of<WorkOrder>(json::parse(text, nullptr, false));
+  WorkOrder order = order_of<WorkOrder>(read_json(text));
   int number = 0;
   if (order.emulation)
     for (GradientEvent& gradient : order.emulation->replay.timeline.gradients)
@@ -208,14 +209,14 @@ WorkOrder parse_work_order(std::string_view text) {
 
 std::string to_json(const CollectiveOrder& order) { return json(order).dump(); }
 std::optional<CollectiveOrder> parse_collective_order(std::string_view text) {
-  const json object = json::parse(text, nullptr, false);
+  const json object = read_json(text);
   if (!object.is_object() || !object.contains("cases")) return std::nullopt;
   return order_of<CollectiveOrder>(object);
 }
 
 std::string to_json(const ProbeOrder& order) { return json{{"probe", order}}.dump(); }
 std::optional<ProbeOrder> parse_probe_order(std::string_view text) {
-  const json object = json::parse(text, nullptr, false);
+  const json object = read_json(text);
   if (!object.is_object() || !object.contains("probe")) return std::nullopt;
   return order_of<ProbeOrder>(object.at("probe"));
 }
@@ -239,7 +240,7 @@ std::string to_json(const WorkerLine& line) {
 }
 
 std::optional<WorkerLine> parse_worker_line(std::string_view text) {
-  const json object = json::parse(text, nullptr, false);
+  const json object = read_json(text);
   if (!object.is_object() || object.size() != 1) return std::nullopt;
   try {
     const auto only = object.begin();  // it has a name, so that g++ 13 sees that what it refers to lives on

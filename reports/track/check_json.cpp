@@ -3,6 +3,7 @@
 /// For programs; `reports/track/track-check-1.json` says what is in it.
 
 #include "analysis/track/rule_json.hpp"
+#include "collectives/base/read_json.hpp"
 #include "reports/rows/row.hpp"
 
 namespace hbench {
@@ -64,7 +65,7 @@ void report_fields(Row& row, const TrackReport& report) {
   if (report.paired)
     row.object("rule", report.paired->rule, pair_rule_fields);
   else
-    row.put("rule", Json::parse(rule_json(report.request.rule)));
+    row.put("rule", read_json<Json>(rule_json(report.request.rule)));
   row.rows("results", report.results, result_fields);
   row.field("notes", report.notes);
 }

@@ -54,6 +54,14 @@ TEST(ImportFormats, AreRecognisedByWhatTheyHold) {
   expect_error([] { find_import_format("nccl-test"); }, ExitCode::usage, HasSubstr("no import format 'nccl-test'"));
 }
 
+TEST(ImportFormats, AreNotNestedDeep) {
+  const std::string nest = std::string(200'000, '[') + std::string(200'000, ']');
+  for (const std::string& text : {google_benchmark_example(), nvbench_example(), nccl_tests_json_example(),
+                                  hbench_collective_example(), std::string("{\"step_ms\": 12.5}")})
+    expect_error([&] { imported(replaced(text, "{", fmt::format(R"({{"deep": {}, )", nest))); }, ExitCode::usage,
+                 HasSubstr("nested more than 64 deep"));
+}
+
 TEST(NcclTestsFormat, GivesACollectiveForEachSizeInPlaceAndOutOfPlace) {
   const ImportedOutput output = imported(nccl_tests_example());
   ASSERT_THAT(output.cases, SizeIs(2));

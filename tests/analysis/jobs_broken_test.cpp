@@ -1,8 +1,10 @@
 // Files that are no recording of a training job, or a damaged one: understood as far as they go, or refused in a line.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <zlib.h>
 
+#include "analysis/jobs/text_source.hpp"
 #include "tests/analysis/jobs_recording.hpp"
 #include "tests/support/expect_error.hpp"
 
@@ -41,6 +43,57 @@ TEST_F(BrokenJob, MayBePackedButNotShortened) {
   EXPECT_EQ(job_of({file}).steps, 2);
   std::filesystem::resize_file(file, std::filesystem::file_size(file) - 20);
   expect_error([&] { job_of({file}); }, ExitCode::usage, HasSubstr("gzip data end too early"));
+}
+
+TEST_F(BrokenJob, IsNotNestedDeep) {
+  for (const int depth : {100, 200'000}) {
+    const std::string nest =
+        std::string(static_cast<std::size_t>(depth), '[') + std::string(static_cast<std::size_t>(depth), ']');
+    for (
+        const char* text :
+        {R"({"schemaVersion": 1, "traceEvents": [{"ph":"X","cat":"cpu_op","name":"aten::mm","ts":1,"dur":2,"args":{"a":@}}]})",
+         R"({"schemaVersion": 1, "x": @, "traceEvents": []})",
+         R"({"header": {"id": "0x1", "rank": 0, "n_ranks": 2}, "metadata": {}, "coll_perf": {"coll": "AllReduce", "x": @}})",
+         R"({"pg_status": {}, "entries": [{"profiling_name": "nccl:all_reduce", "x": @}]})",
+         R"([{"name": "NEGOTIATE_ALLREDUCE", "ph": "B", "ts": 1, "pid": 1, "args": @},)"}) {
+      std::string deep = text;
+      deep.replace(deep.find('@'), 1, nest);
+      expect_refused(deep, "nested more than 64 deep");
+    }
+  }
+}
+
+TEST_F(BrokenJob, OfAFewBytesTakesLittleMemory) {
+  const auto refused = [&](const std::string& text, const std::string& why) {
+    const std::string file = packed(folder_, text);
+    expect_error([&] { job_of({file}); }, ExitCode::usage, HasSubstr(why));
+  };
+  const std::string head = R"({"schemaVersion": 1, "x": )";
+  refused(head + '"' + std::string(17 << 20, 'A') + "\"}", "one of its values has more than 16 MiB");
+  refused(head + std::string(17 << 20, '1') + "}", "one of its values has more than 16 MiB");
+  refused(head + std::string(80 << 20, ' ') + "}", "it unpacks to more than 50 times its size");
+  std::string values = head + "[0";
+  for (int i = 0; i < 600'000; ++i) values += ",0";
+  refused(values + "]}", "it has more than 500,000 values");
+  const std::string file = file_of(folder_, "small.json", "{}");
+  TextSource source(file);
+  source.peek();
+  std::vector<int> kept;
+  EXPECT_NO_THROW(source.keep(kept, 1, 90 << 20));
+  expect_error([&] { source.keep(kept, 1, 7 << 20); }, ExitCode::usage, HasSubstr("than fit its size"));
+}
+
+TEST_F(BrokenJob, WhoseStepsEndBeforeTheyBeginIsRefused) {
+  std::string timeline = "[\n";
+  for (const int at : {100, 50}) {
+    timeline += fmt::format(R"({{"ph": "B", "name": "NEGOTIATE_ALLREDUCE", "ts": {}, "pid": 1}},)", at) + "\n";
+    timeline += fmt::format(R"({{"ph": "E", "ts": {}, "pid": 1}},)", at + 1) + "\n";
+    timeline += fmt::format(R"({{"ph": "B", "name": "ALLREDUCE", "ts": {}, "pid": 1}},)", at + 2) + "\n";
+    timeline += fmt::format(R"({{"ph": "B", "name": "NCCL_ALLREDUCE", "ts": {}, "pid": 1}},)", at + 3) + "\n";
+    timeline += fmt::format(R"({{"ph": "E", "ts": {}, "pid": 1}},)", at + 4) + "\n";
+    timeline += fmt::format(R"({{"ph": "E", "ts": {}, "pid": 1, "args": {{"shape": "[2]"}}}},)", 130 - at) + "\n";
+  }
+  expect_refused(timeline, "its steps end before they begin");
 }
 
 TEST_F(BrokenJob, OfAProgramThatWasStoppedIsReadAsFarAsItGoes) {
