@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <re2/re2.h>
 
+#include <algorithm>
 #include <array>
 
 #include "analysis/import/cases.hpp"
@@ -15,7 +17,7 @@
 namespace hbench {
 namespace {
 
-/// The regular expressions of the standard library need stack for each character; no line for people is as long.
+/// No line for people, and no pattern by them, is as long.
 constexpr std::size_t kLongestLine = 4096;
 constexpr std::size_t kShownNumbers = 4;
 
@@ -50,13 +52,19 @@ NumberUnit checked_unit(const std::string& unit, const NumberPatternRequest& req
   return *quantity;
 }
 
-std::regex compiled(const std::string& expression) {
-  try {
-    return std::regex(expression, std::regex::ECMAScript);
-  } catch (const std::regex_error&) {
-    refuse(fmt::format("'{}' is no regular expression", expression),
-           R"(write such as 'step time: ([0-9.]+) ms' (ECMAScript; in TOML in single quotes))");
-  }
+/// By RE2, whose time is linear in the text and whose memory is bounded, whatever the expression is. Of bytes, since
+/// what programs print need not be UTF-8.
+std::shared_ptr<const RE2> compiled(const std::string& expression) {
+  if (expression.size() > kLongestLine)
+    refuse(fmt::format("a pattern of {} characters", expression.size()),
+           fmt::format("write one of at most {}: a part of the line is enough", kLongestLine));
+  RE2::Options options(RE2::Latin1);
+  options.set_log_errors(false);
+  auto regex = std::make_shared<const RE2>(expression, options);
+  if (!regex->ok())
+    refuse(fmt::format("'{}' is no regular expression: {}", expression, regex->error()),
+           R"(write such as 'step time: ([0-9.]+) ms' (RE2's syntax; in TOML in single quotes))");
+  return regex;
 }
 
 }  // namespace
@@ -69,9 +77,9 @@ struct NumberPattern::Found {
 
 NumberPattern::NumberPattern(NumberPatternRequest request)
     : request_(std::move(request)), regex_(compiled(request_.expression)) {
-  const std::size_t groups = regex_.mark_count();
+  const int groups = regex_->NumberOfCapturingGroups();
   if (groups != 1 && groups != 2)
-    refuse(fmt::format("'{}' has {}", request_.expression, counted(static_cast<std::int64_t>(groups), "group")),
+    refuse(fmt::format("'{}' has {}", request_.expression, counted(groups, "group")),
            "put the number into brackets, and its unit into a second pair where the unit is printed");
   if (groups == 2 && !request_.unit.empty())
     refuse("the unit stands in the second group of the pattern and beside it", "leave one of them out");
@@ -86,9 +94,14 @@ std::vector<NumberPattern::Found> NumberPattern::find(std::string_view text) con
   for (const std::string_view line : lines_of(text)) {
     ++number;
     if (line.size() > kLongestLine) continue;
-    for (auto match = std::cregex_iterator(line.data(), line.data() + line.size(), regex_);
-         match != std::cregex_iterator(); ++match)
-      all.push_back({(*match)[1].str(), regex_.mark_count() > 1 ? (*match)[2].str() : request_.unit, number});
+    std::array<re2::StringPiece, 3> match;  // of all, and of its groups
+    const int groups = regex_->NumberOfCapturingGroups();
+    for (std::size_t from = 0;
+         regex_->Match({line.data(), line.size()}, from, line.size(), RE2::UNANCHORED, match.data(), groups + 1);) {
+      all.push_back({std::string(match[1]), groups > 1 ? std::string(match[2]) : request_.unit, number});
+      from = static_cast<std::size_t>(match[0].data() - line.data()) + std::max<std::size_t>(match[0].size(), 1);
+      if (from > line.size()) break;
+    }
   }
   return all;
 }

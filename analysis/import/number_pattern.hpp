@@ -3,13 +3,17 @@
 /// A number that a program prints in words of its own: `epoch 3: 812.4 images/s`. Pure.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/import/format.hpp"
+
+namespace re2 {
+class RE2;
+}
 
 namespace hbench {
 
@@ -22,7 +26,7 @@ enum class BetterValue : std::uint8_t { lower, higher };
 /// What is asked of a pattern, as people write it.
 struct NumberPatternRequest {
   std::string name;                        ///< of the benchmark that the number is of
-  std::string expression;                  ///< ECMAScript; its first group is the number, a second one the unit
+  std::string expression;                  ///< of RE2; its first group is the number, a second one the unit
   std::string unit = {};                   ///< `ms`, `images/s`, `MiB`; empty where the second group has it
   std::optional<BetterValue> better = {};  ///< none: of times the lower one, of rates (`.../s`) the higher one
   TakeNumbers take = TakeNumbers::only;
@@ -30,8 +34,8 @@ struct NumberPatternRequest {
 
 class NumberPattern {
  public:
-  /// \throws Error (usage) for an expression that is none or has another number of groups, for a unit that is missing
-  /// or stands in both places, and where nothing says which value is better.
+  /// \throws Error (usage) for an expression that is none, is too long or has another number of groups, for a unit that
+  /// is missing or stands in both places, and where nothing says which value is better.
   explicit NumberPattern(NumberPatternRequest request);
 
   /// Returns the one case of a text, with its numbers as samples of launch 0. \throws Error (usage) that names the text
@@ -43,7 +47,7 @@ class NumberPattern {
   std::vector<Found> find(std::string_view text) const;
 
   NumberPatternRequest request_;
-  std::regex regex_;
+  std::shared_ptr<const re2::RE2> regex_;
 };
 
 }  // namespace hbench

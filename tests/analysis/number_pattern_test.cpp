@@ -80,9 +80,27 @@ TEST(NumberPattern, RefusesWhatIsNoFigure) {
                HasSubstr("unit 'parsec' is neither"));
 }
 
+// An engine that backtracks would try for ever.
+TEST(NumberPattern, TakesLinearTimeWhateverItIs) {
+  const std::string digits(4000, '1');
+  expect_error([&] { samples_of(asked("((?:[0-9]+)+) ms", "ms"), digits + "x"); }, ExitCode::usage,
+               HasSubstr("is in none of its 1 line"));
+  EXPECT_EQ(samples_of(asked("^(?:a|aa|1|11)*([0-9])$", "s"), digits)[0].value, 1);
+}
+
+TEST(NumberPattern, ReadsBytesThatAreNoUtf8) {
+  EXPECT_DOUBLE_EQ(samples_of(asked("\xc2\xb5 .*?([0-9]+) us", "us"), "\xff \xc2\xb5 \xfe 5 us\n")[0].value, 5e-6);
+}
+
 TEST(NumberPattern, RefusesExpressionsThatSayTooLittle) {
   expect_error([] { NumberPattern(asked("step ([0-9", "ms")); }, ExitCode::usage,
                HasSubstr("is no regular expression"));
+  std::string deep;
+  for (int i = 0; i < 1500; ++i) deep += "(?:";
+  expect_error([&] { NumberPattern(asked(deep + "([0-9]+)" + std::string(1500, ')'), "ms")); }, ExitCode::usage,
+               HasSubstr("a pattern of 6008 characters"));
+  EXPECT_EQ(samples_of(asked(deep.substr(0, 3 * 900) + "([0-9]+)" + std::string(900, ')'), "s"), "7")[0].value, 7);
+  expect_error([] { NumberPattern(asked("(a)(?=b)", "ms")); }, ExitCode::usage, HasSubstr("is no regular expression"));
   expect_error([] { NumberPattern(asked("step [0-9]+", "ms")); }, ExitCode::usage, HasSubstr("has 0 groups"));
   expect_error([] { NumberPattern(asked("(a)(b)(c)", "ms")); }, ExitCode::usage, HasSubstr("has 3 groups"));
   expect_error([] { NumberPattern(asked("step ([0-9]+)")); }, ExitCode::usage, HasSubstr("a pattern without a unit"));
