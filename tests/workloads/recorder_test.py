@@ -62,6 +62,35 @@ class WorkloadFile(unittest.TestCase):
         self.assertIn(f"project(hbench VERSION {hbench_recorder.__version__} ", project)
 
 
+class AFile(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def test_replaces_what_a_link_names_and_keeps_the_mode_and_other_files(self):
+        real, link, bait = self.folder / "real", self.folder / "link", self.folder / "link.part"
+        real.write_text("old")
+        real.chmod(0o600)
+        link.symlink_to("real")
+        bait.symlink_to("victim")
+        hbench_recorder.replace_file(str(link), "new")
+        self.assertEqual((real.read_text(), real.stat().st_mode & 0o777, link.is_symlink()), ("new", 0o600, True))
+        self.assertEqual({each.name for each in self.folder.iterdir()}, {"real", "link", "link.part"})
+
+    def test_that_is_a_pipe_a_device_or_a_folder_is_left_as_it_is(self):
+        os.mkfifo(self.folder / "pipe")
+        os.mkfifo(self.folder / "free.part")  # an older recorder waited for its reader
+        for name in (str(self.folder / "pipe"), str(self.folder), "/dev/null"):
+            with self.subTest(name=name), self.assertRaisesRegex(Unclear, "no regular file"):
+                hbench_recorder.replace_file(name, "new")
+        hbench_recorder.replace_file(str(self.folder / "free"), "new")
+        self.assertEqual({each.name for each in self.folder.iterdir()}, {"pipe", "free", "free.part"})
+
+    def test_that_cannot_be_written_leaves_nothing(self):
+        with unittest.mock.patch("os.replace", side_effect=OSError("full")), self.assertRaises(OSError):
+            hbench_recorder.replace_file(str(self.folder / "own.toml"), "new")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+
 class Turns(unittest.TestCase):
     def test_have_each_gradient_once_and_the_first_always(self):
         for count, most in ((1, 16), (16, 16), (17, 16), (80, 16), (161, 24), (1000, 37)):

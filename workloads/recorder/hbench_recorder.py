@@ -17,6 +17,8 @@ import contextlib
 import json
 import os
 import platform
+import secrets
+import stat
 import statistics
 import sys
 import time
@@ -90,6 +92,28 @@ def format_workload(title: str, source: str, batch: int, forward: float, backwar
         ready = min(max(gradient.ready, 0.0), backward)
         lines.append(f"  [{text_of(gradient.name)}, {gradient.elements}, {ready * 1e6:.3f}],")
     return "\n".join(lines) + "\n]\n"
+
+
+def replace_file(name: str, text: str) -> None:
+    """Writes a file whole or not at all. What a link names is replaced, and keeps its mode; a pipe would be waited for,
+    and a device would be replaced."""
+    target = os.path.realpath(name)
+    mode = None
+    with contextlib.suppress(FileNotFoundError):
+        mode = os.stat(target).st_mode
+    if mode is not None and not stat.S_ISREG(mode):
+        raise Unclear(f"{name} is no regular file")
+    part = os.path.join(os.path.dirname(target), f".hbench-{secrets.token_hex(8)}")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            if mode is not None:
+                os.fchmod(descriptor, stat.S_IMODE(mode))
+        os.replace(part, target)
+    except BaseException:
+        os.unlink(part)
+        raise
 
 
 def understand(log: list, elapsed: Callable[[Any, Any], float], waits_known: bool = True) -> Step | None:
@@ -485,9 +509,7 @@ class Recorder:
                                      for part in ("forward", "backward", "update"))
         text = format_workload(self._title, self._source(steps, len(gradients), some), self._batch, forward, backward,
                                gradients, update)
-        with open(self._out + ".part", "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(self._out + ".part", self._out)
+        replace_file(self._out, text)
         elements = sum(each.elements for each in gradients)
         self._finish(f"{self._out} has {len(gradients)} gradients of {elements:,} elements; "
                      f"forward {forward * 1e3:.4g} ms, backward {backward * 1e3:.4g} ms, update {update * 1e3:.4g} ms "
