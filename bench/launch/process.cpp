@@ -1,6 +1,7 @@
 #include "bench/launch/process.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -14,6 +15,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "bench/launch/find_program.hpp"
@@ -28,6 +31,8 @@ constexpr int kNoProgram = 127;
 constexpr std::size_t kErrorPart = 4096;
 constexpr auto kPoliteWait = std::chrono::seconds(3);
 constexpr auto kLinger = std::chrono::seconds(10);
+/// No line that is read is as long; what a longer one has more is lost.
+constexpr std::size_t kMostLine = std::size_t{16} << 20;
 
 std::atomic<bool> interrupt_seen = false;
 
@@ -88,11 +93,46 @@ class Program {
   std::vector<std::string> added_;
 };
 
+/// Leads the group of `program`, a child, and ends with it; where `parent` dies, at which SIGTERM comes, it ends the
+/// group. Like `become`, calls nothing but what signal-safety(7) lists, and Linux itself.
+[[noreturn]] void watch_over(pid_t program, pid_t parent, const sigset_t& awaited) {
+  // Else who reads the program's output would wait for this process, too.
+  if (syscall(SYS_close_range, 0U, ~0U, 0U) != 0)
+    for (int descriptor = 0; descriptor < 65536; ++descriptor) close(descriptor);
+  while (getppid() == parent) {
+    int status = 0;
+    if (waitpid(program, &status, WNOHANG) != 0)
+      _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+    sigtimedwait(&awaited, nullptr, nullptr);
+  }
+  kill(0, SIGTERM);
+  kill(0, SIGCONT);
+  const timespec pause{.tv_sec = 0, .tv_nsec = 10'000'000};
+  for (std::chrono::milliseconds waited{0}; waited < kPoliteWait && waitpid(program, nullptr, WNOHANG) == 0;
+       waited += std::chrono::milliseconds(10))
+    nanosleep(&pause, nullptr);
+  kill(0, SIGKILL);
+  _exit(0);
+}
+
 /// In the child, between fork and exec: calls nothing but what signal-safety(7) lists, and prctl().
-[[noreturn]] void become(const Program& program, const Pipe& in, const Pipe& out, const Pipe& err, pid_t parent) {
+[[noreturn]] void become(const Program& program, const Pipe& in, const Pipe& out, const Pipe& err, pid_t parent,
+                         bool watched) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(kNoProgram);  // it died before prctl asked for a signal at its death
+  if (watched) {                               // this process stays between the two, and its child becomes the program
+    sigset_t awaited, before;
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGTERM);
+    sigaddset(&awaited, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &awaited, &before);
+    const pid_t watcher = getpid(), program_of_it = fork();
+    if (program_of_it > 0) watch_over(program_of_it, parent, awaited);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (program_of_it < 0 || getppid() != watcher) _exit(kNoProgram);
+  }
   dup2(in.read_end, STDIN_FILENO);
   dup2(out.write_end, STDOUT_FILENO);
   dup2(err.write_end, STDERR_FILENO);
@@ -109,9 +149,12 @@ class Lines {
  public:
   explicit Lines(const std::function<void(std::string_view)>& on_line) : on_line_(on_line) {}
   void add(std::string_view bytes) {
-    rest_ += bytes;
-    for (std::size_t end; (end = rest_.find('\n')) != std::string::npos; rest_.erase(0, end + 1))
-      if (on_line_) on_line_(std::string_view(rest_).substr(0, end));
+    for (std::size_t end; (end = bytes.find('\n')) != bytes.npos; bytes.remove_prefix(end + 1)) {
+      extend(bytes.substr(0, end));
+      if (on_line_) on_line_(rest_);
+      rest_.clear();
+    }
+    extend(bytes);
   }
   void finish() {
     if (!rest_.empty() && on_line_) on_line_(rest_);
@@ -119,6 +162,8 @@ class Lines {
   }
 
  private:
+  void extend(std::string_view bytes) { rest_ += bytes.substr(0, kMostLine - rest_.size()); }
+
   const std::function<void(std::string_view)>& on_line_;
   std::string rest_;
 };
@@ -136,14 +181,34 @@ bool ends_within(pid_t child, std::chrono::milliseconds patience) {
   return has_ended(child);
 }
 
-/// Ends what is left of the child's process group; how the child ended.
+/// All that a process has started, and what that has started, in whatever groups.
+std::vector<ProcessIdentity> descendants_of(pid_t process) {
+  std::vector<ProcessIdentity> all{{process, own_host_identity(), 0}};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::error_code ended;
+    const std::string tasks = fmt::format("/proc/{}/task", all[i].pid);
+    for (const auto& task : std::filesystem::directory_iterator(tasks, ended)) {
+      std::ifstream children(task.path() / "children");
+      for (pid_t child = 0; children >> child;)
+        if (const auto status = process_status(child)) all.push_back({child, own_host_identity(), status->start_time});
+    }
+  }
+  all.erase(all.begin());
+  return all;
+}
+
+/// Ends what is left of the child's process group, and, of a child that has not ended, all that it has started: a
+/// launcher's ssh is in a group of its own. How the child ended.
 int stop_group(pid_t child) {
+  std::vector<ProcessIdentity> started;
   if (!has_ended(child)) {
+    started = descendants_of(child);
     kill(-child, SIGTERM);
     kill(-child, SIGCONT);
     ends_within(child, kPoliteWait);
   }
   kill(-child, SIGKILL);
+  for (const ProcessIdentity& each : started) kill_process(each);
   int status = 0;
   waitpid(child, &status, 0);
   return status;
@@ -180,6 +245,7 @@ class ChildStreams {
 
   bool open() const { return out_.read_end >= 0 || err_.read_end >= 0; }
   Clock::time_point last_output() const { return last_output_; }
+  std::size_t received() const { return received_; }
   void finish() { lines_.finish(); }
 
   /// Waits for at most 100 ms; whether a pipe was ready.
@@ -201,7 +267,9 @@ class ChildStreams {
   }
 
   void read_output() {
-    lines_.add(read_from(out_));
+    const std::string_view bytes = read_from(out_);
+    received_ += bytes.size();
+    lines_.add(bytes);
     last_output_ = Clock::now();
   }
 
@@ -226,7 +294,7 @@ class ChildStreams {
   Pipe &in_, &out_, &err_;
   Lines lines_;
   Exit& exit_;
-  std::size_t fed_ = 0;
+  std::size_t fed_ = 0, received_ = 0;
   Clock::time_point last_output_ = Clock::now();
   char buffer_[65536];
 };
@@ -261,7 +329,7 @@ Exit run_process(const Spawn& spawn) {
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) throw Error(ExitCode::environment, std::string("cannot start a process: ") + std::strerror(errno));
-  if (child == 0) become(program, in, out, err, parent);
+  if (child == 0) become(program, in, out, err, parent, spawn.group_ends_with_us);
   setpgid(child, child);
   Child guard(child);
   in.close_read();
@@ -271,17 +339,21 @@ Exit run_process(const Spawn& spawn) {
   Exit exit;
   ChildStreams streams(spawn, in, out, err, exit);
   bool left_alone = false;  // its children must not hold us by a pipe that they keep open
-  while (streams.open() && !exit.timed_out && !exit.interrupted && !left_alone) {
+  const auto is_over = [](Seconds limit, Clock::time_point since) {
+    return limit.value > 0 && std::chrono::duration<double>(Clock::now() - since).count() > limit.value;
+  };
+  const Clock::time_point begun = Clock::now();
+  while (streams.open() && !exit.timed_out && !exit.interrupted && !exit.too_much && !left_alone) {
     const bool ended = has_ended(child);
     if (ended) kill(-child, SIGKILL);
     left_alone = !streams.poll_once() && ended;
     exit.interrupted = interrupt_seen && !spawn.despite_interrupts;
-    exit.timed_out =
-        spawn.output_timeout.value > 0 &&
-        std::chrono::duration<double>(Clock::now() - streams.last_output()).count() > spawn.output_timeout.value;
+    exit.timed_out = is_over(spawn.output_timeout, streams.last_output()) || is_over(spawn.time_limit, begun);
+    exit.too_much = spawn.most_output > 0 && streams.received() > spawn.most_output;
   }
   if (exit.timed_out && spawn.on_timeout) spawn.on_timeout();
-  if (!exit.timed_out && !exit.interrupted) ends_within(child, kLinger);  // it may have closed its output and stayed
+  if (!exit.timed_out && !exit.interrupted && !exit.too_much)
+    ends_within(child, kLinger);  // it may have closed its output and stayed
   const int status = guard.stop();
   streams.finish();
   exit.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -255,13 +255,15 @@ Document summary(const std::vector<Point>& points, const Document& report) {
 }
 
 void write_report_folder(const Document& document, const std::filesystem::path& folder) {
+  catch_interrupts();                     // what is drawn is drawn in a folder that must be removed
+  const bool to_the_end = interrupted();  // of a sweep that Ctrl-C has ended
   const std::string warning =
-      write_report(document, folder, [](const std::vector<std::string>& argv, const std::string& input) {
+      write_report(document, folder, [&](const std::vector<std::string>& argv, const std::string& input) {
         return run_process({.argv = argv,
                             .on_line = {},
                             .input = input,
                             .output_timeout = Seconds(120),
-                            .despite_interrupts = true})
+                            .despite_interrupts = to_the_end})
             .code;
       });
   if (!warning.empty()) inform("hbench: {}\n", warning);

@@ -18,7 +18,7 @@ struct BisectRequest {
   PatternOptions pattern;                                                  ///< as `measure` has it
   std::string metric;    ///< only cases with this in their names; empty: all that `measure` prints
   int launches = 0;      ///< as in `PairRequest`
-  Seconds timeout{600};  ///< without output of a command
+  Seconds timeout{600};  ///< of a launch, and of a build without output
   /// That a commit must show to be bad. Half of the change is as far from the good commits as from the bad ones.
   double least_effect() const;
 };

@@ -20,6 +20,8 @@ namespace {
 
 constexpr int kNoSuchCommand = 127, kNoProgram = 126, kSignal = 128;
 constexpr std::size_t kLastLines = 5;
+/// More than any output that is read has; it is kept whole.
+constexpr std::size_t kMostOutput = std::size_t{16} << 20;
 
 /// The last of what a command wrote: enough to see why it failed.
 std::string last_lines(std::string_view text) {
@@ -88,26 +90,42 @@ struct Ended {
   std::string out;
 };
 
-Ended run_argv(std::vector<std::string> argv, Seconds timeout) {
+/// What a command is run for: a launch has its time, and a build may take long as long as it prints something.
+enum class Purpose { launch, build };
+
+Ended run_argv(std::vector<std::string> argv, Seconds timeout, Purpose purpose = Purpose::launch) {
   Ended ended;
+  const bool launch = purpose == Purpose::launch;
   ended.exit = run_process({.argv = std::move(argv),
-                            .on_line = [&](std::string_view line) { ended.out.append(line) += '\n'; },
-                            .output_timeout = timeout});
+                            .on_line =
+                                [&](std::string_view line) {
+                                  ended.out.append(line) += '\n';
+                                  // Of a build only the last lines are wanted.
+                                  if (ended.out.size() > kMostOutput) ended.out.erase(0, ended.out.size() / 2);
+                                },
+                            .output_timeout = launch ? Seconds(0) : timeout,
+                            .time_limit = launch ? timeout : Seconds(0),
+                            .most_output = launch ? kMostOutput : 0,
+                            .group_ends_with_us = true});
   return ended;
 }
 
-Ended run_in_shell(const MeasuredCommand& command, Seconds timeout) {
+Ended run_in_shell(const MeasuredCommand& command, Seconds timeout, Purpose purpose) {
   const std::string go = command.folder.empty() ? "" : fmt::format("cd {} || exit; ", shell_word(command.folder));
-  return run_argv({"/bin/sh", "-c", go + command.text}, timeout);
+  return run_argv({"/bin/sh", "-c", go + command.text}, timeout, purpose);
 }
 
 /// Why a launch means nothing; its code is good where it does.
-CommandLaunch failure_of(const MeasuredCommand& command, const Ended& ended, Seconds timeout) {
+CommandLaunch failure_of(const MeasuredCommand& command, const Ended& ended, Seconds timeout,
+                         Purpose purpose = Purpose::launch) {
   if (ended.exit.interrupted) return failed(ExitCode::interrupted, "interrupted");
+  if (ended.exit.too_much)
+    return failed(ExitCode::usage, fmt::format("{} printed more than 16 MiB and was stopped", quoted(command)),
+                  "print figures alone: send the rest to a file or to /dev/null");
   if (ended.exit.timed_out)
     return failed(ExitCode::lost_rank,
-                  fmt::format("{} printed nothing for {} and was stopped; --timeout gives it more", quoted(command),
-                              format(timeout)),
+                  fmt::format("{} {} {} and was stopped; --timeout gives it more", quoted(command),
+                              purpose == Purpose::launch ? "took more than" : "printed nothing for", format(timeout)),
                   last_lines(ended.exit.error_tail));
   return ended.exit.code == 0 ? CommandLaunch() : failed_by_exit(command, ended.exit, ended.out);
 }
@@ -136,13 +154,13 @@ CommandLaunch launch_experiments(const MeasuredCommand& command, Seconds timeout
 
 CommandLaunch launch_command(const MeasuredCommand& command, Seconds timeout) {
   if (is_experiment_file(command.text)) return launch_experiments(command, timeout);
-  const Ended ended = run_in_shell(command, timeout);
+  const Ended ended = run_in_shell(command, timeout, Purpose::launch);
   CommandLaunch launch = failure_of(command, ended, timeout);
   return launch.code == ExitCode::good ? understood(command, ended.out) : launch;
 }
 
 CommandLaunch run_command(const MeasuredCommand& command, Seconds timeout) {
-  return failure_of(command, run_in_shell(command, timeout), timeout);
+  return failure_of(command, run_in_shell(command, timeout, Purpose::build), timeout, Purpose::build);
 }
 
 }  // namespace hbench

@@ -33,13 +33,15 @@ struct CommandLaunch {
   std::string said = {};    ///< the last lines that it wrote where it failed, or what to do about it
 };
 
-/// Runs the command in a process group of its own, of which nothing outlives the call; stops it when it prints nothing
-/// for `timeout`, and on Ctrl-C (`interrupted()`: then the launch means nothing). A command that is not found, and
+/// Runs the command in a process group of its own, of which nothing outlives the call, nor this process; stops it when
+/// it takes longer than `timeout`, or prints more than 16 MiB (then the code is `usage`), and on Ctrl-C
+/// (`interrupted()`: then the launch means nothing). A command that is not found, and
 /// output that is not understood, are failures with the code `usage`. Of an experiment file every case is launched
 /// once.
 CommandLaunch launch_command(const MeasuredCommand& command, Seconds timeout);
 
-/// Runs a command for its effect, such as a build, in the same way; what it prints is only kept where it fails.
+/// Runs a command for its effect, such as a build, in the same way, except that it may take long and print much: it is
+/// stopped when it prints nothing for `timeout`. What it prints is only kept where it fails.
 CommandLaunch run_command(const MeasuredCommand& command, Seconds timeout);
 
 }  // namespace hbench

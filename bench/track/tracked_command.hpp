@@ -16,7 +16,7 @@ struct TrackedCommand {
   std::string name;            ///< of the entry; stands before the names of what the program prints
   MeasuredCommand build, run;  ///< `build` may be empty
   PatternOptions pattern;      ///< as `run` has it
-  Seconds timeout{600};        ///< without output
+  Seconds timeout{600};        ///< of a launch, and of a build without output
 };
 
 /// None where help was asked for. \throws Error (usage).

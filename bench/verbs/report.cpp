@@ -2,6 +2,7 @@
 
 #include "analysis/store/store.hpp"
 #include "bench/launch/installation.hpp"
+#include "bench/launch/process.hpp"
 #include "bench/output/reporting.hpp"
 #include "bench/verbs/filter_options.hpp"
 #include "reports/formats/formats.hpp"
@@ -48,6 +49,7 @@ ExitCode run_report(const Call& call) {
     return ExitCode::good;
   }
   write_report_folder(report.build(input), folder);
+  if (interrupted()) return ExitCode::interrupted;
   fmt::print("{}\n", (folder / "index.html").string());
   return ExitCode::good;
 }

@@ -88,7 +88,8 @@ ExitCode run_bisect(const Call& call) {
   request.pattern.add_options(app);
   app.add_option("--metric", request.metric, "only cases of --measure with this in their names");
   app.add_option("--launches", request.launches, "pairs of launches that decide about a commit", in_range(1, 1000));
-  app.add_parsed("--timeout", request.timeout, time_flag, "stop a command that prints nothing for so long", "600 s");
+  app.add_parsed("--timeout", request.timeout, time_flag,
+                 "stop a launch that takes longer, and a build that prints nothing for so long", "600 s");
   app.add_flag("--run", drives, "do it, in the repository of this folder");
   output.add_options(app);
   add_verbosity(app, verbosity);

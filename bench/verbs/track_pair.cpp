@@ -120,7 +120,7 @@ ExitCode run_pair(const Call& call) {
   app.add_parsed("--least-effect", request.rule.least_effect, parse_share,
                  "the least change that counts (default: 3%)");
   app.add_option("--metric", request.metric, "only cases with this in their names");
-  app.add_parsed("--timeout", options.timeout, time_flag, "stop a command that prints nothing for so long", "600 s");
+  app.add_parsed("--timeout", options.timeout, time_flag, "stop a launch that takes longer", "600 s");
   app.add_flag_callback(
       "--no-confirm", [&] { request.rule.confirm = false; },
       "say regressed or improved without further pairs that show it again");

@@ -133,6 +133,59 @@ TEST(Process, ThatFallsSilentIsStopped) {
   EXPECT_THAT(shell.lines, ElementsAre("last words"));
 }
 
+TEST(Process, ThatTakesTooLongIsStoppedWhateverItWrites) {
+  Shell shell("while echo again; do sleep 0.01; done");
+  shell.spawn.time_limit = Seconds(0.3);
+  const Exit exit = shell.run();
+  EXPECT_TRUE(exit.timed_out);
+  EXPECT_THAT(shell.lines, testing::Contains("again"));
+}
+
+TEST(Process, ThatWritesMoreThanItMayIsStopped) {
+  Shell shell("yes 'step 1 of 2'");
+  shell.spawn.most_output = 1 << 20;
+  const Exit exit = shell.run();
+  EXPECT_TRUE(exit.too_much);
+  EXPECT_THAT(shell.lines, testing::SizeIs(testing::Gt(70'000)));
+  Shell enough("yes 'step 1 of 2' | head -n 1000");
+  enough.spawn.most_output = 1 << 20;
+  EXPECT_FALSE(enough.run().too_much);
+}
+
+TEST(Process, GivesALineOfAnyLengthAsFarAs16MiB) {
+  std::size_t bytes = 0;
+  Shell shell("head -c 20000000 /dev/zero | tr '\\0' x; echo; echo end");
+  shell.spawn.on_line = [&](std::string_view line) { bytes += line.size(); };
+  EXPECT_EQ(shell.run().code, 0);
+  EXPECT_EQ(bytes, (16U << 20) + 3);
+}
+
+TEST(Process, OfAnotherGroupThatAStoppedOneHasStartedIsEndedToo) {
+  Shell shell("setsid sleep 1000 & echo $!; wait");
+  shell.spawn.output_timeout = Seconds(0.5);
+  EXPECT_TRUE(shell.run().timed_out);
+  ASSERT_EQ(shell.lines.size(), 1);
+  EXPECT_TRUE(dies(std::stoi(shell.lines[0])));
+}
+
+TEST(Process, ThatIsWatchedIsAsOneThatIsNot) {
+  for (const auto& [script, code] : {std::pair{"echo one; exit 7", 7}, {"echo one; kill -9 $$", 128 + SIGKILL}}) {
+    Shell shell(script);
+    shell.spawn.group_ends_with_us = true;
+    EXPECT_EQ(shell.run().code, code);
+    EXPECT_THAT(shell.lines, ElementsAre("one"));
+  }
+  Shell silent("exec >&- 2>&-; exit 3");
+  silent.spawn.group_ends_with_us = true;
+  EXPECT_EQ(silent.run().code, 3);
+  Shell stubborn("trap '' TERM; echo started; sleep 1000 & echo $!; wait; wait");
+  stubborn.spawn.group_ends_with_us = true;
+  stubborn.spawn.output_timeout = Seconds(0.5);
+  EXPECT_TRUE(stubborn.run().timed_out);
+  ASSERT_EQ(stubborn.lines.size(), 2);
+  EXPECT_TRUE(dies(std::stoi(stubborn.lines[1])));
+}
+
 TEST(Process, ThatIgnoresOurListeningIsStillStopped) {
   Shell shell("sleep 1000");
   shell.spawn.input = std::string(1 << 20, 'x');  // it never reads

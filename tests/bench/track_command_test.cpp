@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <set>
 
 #include "analysis/store/store.hpp"
@@ -101,7 +102,8 @@ TEST_F(TrackCommand, IsCheckedConfirmedAndBisected) {
 
 TEST_F(TrackCommand, ThatIsNotUnderstoodStoresNothing) {
   struct Mistake {
-    const char *entry, *what;
+    std::string entry;
+    const char* what;
   };
   for (const Mistake& mistake : {
            Mistake{"run = \"true\"\n", "the output of hbench.toml:4: run: it is empty"},
@@ -114,6 +116,8 @@ TEST_F(TrackCommand, ThatIsNotUnderstoodStoresNothing) {
            Mistake{"run = \"echo 1 ms\"\npattern = '([0-9]+) ms'\nunit = \"parsecs\"\n", "unit 'parsecs' is neither"},
            Mistake{"run = \"echo 1\"\nunit = \"ms\"\n", "--unit requires --pattern"},
            Mistake{"run = [\"echo\", \"1\"]\n", "'run' is one text"},
+           Mistake{"run = \"echo 1\"\npattern = '" + std::string(5000, '(') + "'\nunit = \"ms\"\n",
+                   "a pattern of 5000 characters"},
            Mistake{"build = \"true\"\n", "a command without 'run'"},
            Mistake{"run = \"echo\"\nlaunches = 3\n", "--launches"},
        }) {
@@ -124,6 +128,23 @@ TEST_F(TrackCommand, ThatIsNotUnderstoodStoresNothing) {
     EXPECT_EQ(outcome.out, "");
   }
   EXPECT_TRUE(Store(place_ / "hbench.db", Store::Mode::read_only).runs().empty());
+}
+
+TEST_F(TrackCommand, ThatPrintsWithoutEndIsStopped) {
+  track("run = \"yes 'step 1 of 2: loss 3.14'\"\n");
+  const Outcome outcome = launch();
+  EXPECT_EQ(outcome.code, 2) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("printed more than 16 MiB and was stopped"));
+}
+
+TEST_F(TrackCommand, OfAProgramThatIsKilledIsEndedWithAllItHasStarted) {
+  track("run = \"sleep 1000 & echo $! > sleeper; echo $$ > shell; sleep 1000; true\"\n");
+  Sweeping run(place_, {"track", "run", "--quiet"});
+  place_.shell("for i in $(seq 1000); do [ -s shell ] && break; sleep 0.02; done");
+  const std::vector<pid_t> started{std::stoi(bytes_of(place_ / "sleeper")), std::stoi(bytes_of(place_ / "shell"))};
+  ASSERT_TRUE(lives(started[0]) && lives(started[1]));
+  kill(run.pid(), SIGKILL);
+  EXPECT_TRUE(all_die(started));
 }
 
 TEST_F(TrackCommand, WhoseBuildFailsSaysSo) {

@@ -70,7 +70,7 @@ TEST_F(TrackPairProgram, SaysWhatIsWrongWithACommand) {
                  "--head 'echo out; echo cause >&2; exit 3' ended with exit code 3", "cause");
   expect_mistake(pair(good, "exit 4"), 4, "--head 'exit 4' ended with exit code 4", "");
   expect_mistake(pair("kill -9 $$", good), 5, "ended by signal 9", "");
-  expect_mistake(pair("sleep 60", good, {"--timeout", "200ms"}), 5, "printed nothing for 200 ms", "");
+  expect_mistake(pair("sleep 60", good, {"--timeout", "200ms"}), 5, "took more than 200 ms and was stopped", "");
   expect_mistake(pair(good, good, {"--launches", "9", "--max-launches", "8"}), 2, "--max-launches 8 is less",
                  "counts the pairs that decide");
 }
