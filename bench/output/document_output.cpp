@@ -32,20 +32,19 @@ const Format& format_of(const std::filesystem::path& file) {
               fmt::format("end its name with {} or {}, or add --format", fmt::join(known, ", "), kPicture));
 }
 
-void draw(const Document& given, const std::filesystem::path& file) {
+/// gnuplot draws to its standard output: it writes no file, and knows no name that somebody has given.
+std::string drawn(const Document& given, const std::filesystem::path& file) {
   const Document document = drawable(given);
   const std::vector<const Chart*> charts = charts_of(document);
   if (charts.empty()) throw Error(ExitCode::usage, "there is no chart to draw", "write a page: --out FILE.html");
-  const std::filesystem::path drawn = file.string() + ".drawn";
-  const std::string script =
-      gnuplot_script(*charts.front(), Styles(charts), {.svg = drawn.string(), .png = "/dev/null"});
+  std::string picture;
   const int code =
-      run_process({.argv = {"gnuplot", "-d", "-"}, .on_line = {}, .input = script, .output_timeout = Seconds(120)})
+      run_process({.argv = {"gnuplot", "-d", "-"},
+                   .on_line = [&](std::string_view line) { picture.append(line) += '\n'; },
+                   .input = gnuplot_script(*charts.front(), Styles(charts), {.svg = "/dev/stdout", .png = "/dev/null"}),
+                   .output_timeout = Seconds(120)})
           .code;
-  std::error_code status;
-  if (code == 0) std::filesystem::rename(drawn, file, status);
-  if (code == 0 && !status) return;
-  std::filesystem::remove(drawn, status);
+  if (code == 0) return picture;
   throw Error(ExitCode::environment,
               fmt::format("{} was not drawn: gnuplot ended with exit code {}", file.string(), code),
               "install gnuplot, or write a page: --out FILE.html");
@@ -103,18 +102,15 @@ void DocumentOutput::check() {
 }
 
 void DocumentOutput::deliver(const Document& document, const std::function<std::string()>& json) const {
-  if (!json_ && format_ == nullptr && !file_.empty()) {
-    draw(document, file_);
-  } else {
-    const std::string text = json_                ? json()
-                             : format_ != nullptr ? rendered(document, *format_, most_markdown_bytes_)
-                                                  : terminal_text(without_pictures(document, true), wide_);
-    if (file_.empty()) {
-      fmt::print("{}", text);
-      return;
-    }
-    write_whole(file_, text, out_);
+  const std::string text = json_                ? json()
+                           : format_ != nullptr ? rendered(document, *format_, most_markdown_bytes_)
+                           : !file_.empty()     ? drawn(document, file_)
+                                                : terminal_text(without_pictures(document, true), wide_);
+  if (file_.empty()) {
+    fmt::print("{}", text);
+    return;
   }
+  write_whole(file_, text, out_);
   fmt::print("{}\n", file_.string());
 }
 

@@ -17,10 +17,11 @@ constexpr std::string_view kPngTerminal =
     "pngcairo size 1500,960 noenhanced font 'sans,16' linewidth 1.5 background '#ffffff'";
 constexpr std::string_view kDashTypes[] = {"solid", "(12,6)", "(3,5)", "(14,5,3,5)"};
 
-/// Single quotes keep backslashes, backquotes and macros as text; only the quote itself is doubled.
+/// Single quotes keep backslashes, backquotes and macros as text; only the quote itself is doubled. A line break would
+/// end the text all the same, and what follows would be a command.
 std::string gnuplot_quoted(std::string_view text) {
   std::string inner;
-  for (char c : text) inner += c == '\'' ? "''" : std::string(1, c);
+  for (const char c : text) inner += c == '\'' ? "''" : std::string(1, static_cast<unsigned char>(c) < ' ' ? '?' : c);
   return fmt::format("'{}'", inner);
 }
 

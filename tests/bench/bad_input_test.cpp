@@ -2,7 +2,14 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <csignal>
+#include <cstdlib>
+#include <set>
+
+#include "bench/command/shell_word.hpp"
+#include "bench/launch/process.hpp"
 #include "tests/bench/program.hpp"
+#include "tests/support/hostile_text.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench::bad_input_test {
@@ -29,6 +36,92 @@ TEST(Mistakes, AreOneLineAndItsCureOnStandardErrorAndLeaveNothingBehind) {
   expect_mistake(workplace.run({"export"}), 2, "there is no results database 'hbench.db'", "hbench sweep");
   for (const auto& entry : std::filesystem::directory_iterator(workplace.folder().path()))
     EXPECT_THAT(entry.path().filename().string(), testing::AnyOf(".out", ".err"));
+}
+
+/// What a name of a file may hold that means something to a program that is handed it.
+std::vector<std::string> hostile_names() {
+  std::vector<std::string> names{"x\n!touch pwned\n",
+                                 "|touch pwned; ",
+                                 "x'; system 'touch pwned'; '",
+                                 "`touch pwned`",
+                                 "$(touch pwned)",
+                                 "x; touch pwned;",
+                                 "x\\",
+                                 "-x",
+                                 "--help",
+                                 "@touch",
+                                 "a b",
+                                 "\xff\xfe",
+                                 "\"; system(\"touch pwned\"); \"",
+                                 "%s%n",
+                                 "~root",
+                                 "x\r\ny",
+                                 "\x1b[2J",
+                                 "*?[a]",
+                                 "# x",
+                                 "x & touch pwned &"};
+  for (const std::string& text : kHostile)
+    if (text.find('/') == text.npos && text.find('\0') == text.npos) names.push_back(text);
+  return names;
+}
+
+TEST(Pictures, AreDrawnIntoAFileOfAnyNameAndRunNothing) {
+  const Workplace workplace;
+  if (workplace.shell("command -v gnuplot").code != 0) GTEST_SKIP() << "gnuplot is not installed";
+  for (int i = 1; i < 8; ++i) {
+    write_bytes(workplace / "s.json", fmt::format("{{\"step_ms\": 12.{}}}", i));
+    ASSERT_EQ(workplace
+                  .run({"import", "s.json", "--db", "x.db", "--machine", "m", "--program", "p", "--label",
+                        "branch=main", "--label", fmt::format("n={}", i)})
+                  .code,
+              0);
+  }
+  const auto draw = [&](const std::string& name) {
+    return workplace.run({"track", "history", "--db", "x.db", "--out=" + name});
+  };
+  std::set<std::string> expected{"s.json", "x.db", ".out", ".err"};
+  for (std::string name : hostile_names()) {
+    const Outcome outcome = draw(name += ".svg");
+    EXPECT_EQ(outcome.code, 0) << name << outcome.err;
+    EXPECT_THAT(bytes_of(workplace / name), HasSubstr("</svg>")) << name;
+    expected.insert(name);
+  }
+  write_bytes(workplace / "real", "precious");
+  std::filesystem::create_symlink("real", workplace / "link.svg");
+  std::filesystem::create_symlink("victim", workplace / "bait.svg.drawn");
+  EXPECT_EQ(draw("link.svg").code + draw("bait.svg").code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(workplace / "link.svg"));
+  EXPECT_THAT(bytes_of(workplace / "real"), HasSubstr("</svg>"));
+  expected.insert({"real", "link.svg", "bait.svg.drawn", "bait.svg"});
+  std::set<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator(workplace.folder().path()))
+    found.insert(entry.path().filename().string());
+  EXPECT_EQ(found, expected);
+}
+
+TEST(Pictures, OfAReportThatIsInterruptedLeaveNoFolderBehind) {
+  const Workplace workplace;
+  ASSERT_EQ(workplace.run(quick_with({"--db", "r.db"})).code, 0);
+  std::filesystem::create_directories(workplace / "bin");
+  std::filesystem::create_directories(workplace / "temporary");
+  write_program(workplace / "bin/gnuplot", "#!/bin/sh\nexec sleep 1000\n");
+  Sweeping report(workplace, {"report", "--db", "r.db"},
+                  {{"PATH", fmt::format("{}:{}", (workplace / "bin").string(), std::getenv("PATH"))},
+                   {"TMPDIR", (workplace / "temporary").string()}});
+  workplace.shell("for i in $(seq 1000); do [ -n \"$(ls temporary)\" ] && break; sleep 0.02; done; sleep 0.2");
+  ASSERT_FALSE(std::filesystem::is_empty(workplace / "temporary"));
+  kill(report.pid(), SIGINT);
+  EXPECT_EQ(report.wait().code, 130);
+  EXPECT_TRUE(std::filesystem::is_empty(workplace / "temporary"));
+}
+
+TEST(WordOfAShell, IsOneWhateverItHolds) {
+  for (const std::string& text : hostile_names()) {
+    std::string seen;
+    run_process({.argv = {"/bin/sh", "-c", "printf '%s\\n' " + shell_word(text) + " end"},
+                 .on_line = [&](std::string_view line) { seen.append(line) += '\n'; }});
+    EXPECT_EQ(seen, text + "\nend\n");
+  }
 }
 
 TEST(Files, ThatAreNotRegularOrTooLongAreRefusedAtOnce) {
