@@ -118,6 +118,7 @@ void simulate_again(TracedCase& traced, const CaseResult& result, const Data& da
   if (const Seconds time = simulation_time(asked, catalog); request.match.empty() && time > kPatience)
     throw Error(ExitCode::usage, fmt::format("{} takes about {} to simulate again", traced.name, format(time)),
                 "name by --case what you mean");
+  request.simulating(traced.name);
   const SimulatedStep step = SimulatedRunner(catalog).step(result.asked);
   traced.steps = {{.launch = 0, .iteration = 0, .spans = step.spans}};
   traced.alone = step.times.alone;

@@ -3,6 +3,7 @@
 /// Cases whose steps have spans: measured ones have stored them, simulated ones are simulated again.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ struct TraceRequest {
   std::string match;  ///< a part of the name, in any case; the whole name of one means that one alone
   std::vector<std::string> profiles, workloads;  ///< files of the user's, which simulated cases are of
   std::int64_t memory = INT64_MAX;               ///< bytes that a simulation can take
+  std::function<void(const std::string& name)> simulating = [](const std::string&) {};  ///< before each simulation
 };
 
 struct TracedCase {

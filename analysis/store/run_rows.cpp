@@ -21,8 +21,9 @@ std::optional<std::int64_t> find_run(Database& database, const std::string& uuid
 }
 
 std::optional<std::int64_t> find_case(Database& database, std::int64_t run, const Case& asked) {
+  // The plus keeps SQLite from reading all cases of the run, by their index, for each.
   Statement row(database,
-                "SELECT max(id) FROM scaling_case WHERE run_id = ? AND question = ? AND place = ? AND status = 'done' "
+                "SELECT max(id) FROM scaling_case WHERE +run_id = ? AND question = ? AND place = ? AND status = 'done' "
                 "HAVING max(id) IS NOT NULL");
   row.bind(run, asked.question(), asked.place());
   return row.step() ? std::optional(row.integer(0)) : std::nullopt;

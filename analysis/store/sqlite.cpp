@@ -11,8 +11,9 @@ namespace hbench::store {
 namespace {
 
 Error full(std::string_view file) {
-  return Error(ExitCode::environment, fmt::format("the disk is full: '{}' could not be written", file),
-               "free some space and go on with --resume; what was stored before is safe");
+  return Error(
+      ExitCode::environment, fmt::format("the disk is full: '{}' could not be written", file),
+      "free some space and run it again; what was stored before is safe, and hbench sweep --resume goes on from there");
 }
 
 Error read_only(std::string_view file) {

@@ -54,6 +54,22 @@ void Store::add(std::int64_t case_id, const std::vector<Sample>& samples, const 
   transaction.commit();
 }
 
+void Store::extend(std::int64_t run, const std::vector<CaseResult>& additions) {
+  Database& database = connection_->database;
+  Transaction transaction(database, Transaction::Kind::write);
+  for (const CaseResult& addition : additions) {
+    const auto known =
+        addition.status == CaseStatus::failed ? std::nullopt : store::find_case(database, run, addition.asked);
+    if (!known) {
+      store::insert(database, run, addition);
+      continue;
+    }
+    store::add_samples(database, *known, addition.samples);
+    store::insert_spans(database, *known, addition.traced);
+  }
+  transaction.commit();
+}
+
 void Store::append(std::int64_t run, const std::vector<CaseResult>& results) {
   Transaction transaction(connection_->database, Transaction::Kind::write);
   for (const CaseResult& result : results) store::insert(connection_->database, run, result);

@@ -53,6 +53,9 @@ class Store {
   /// Adds further launches to a case that `append` gave this id, in one transaction: a case whose launches take turns
   /// with those of others is stored as far as it is. \throws as `append`.
   void add(std::int64_t case_id, const std::vector<Sample>& samples, const std::vector<TracedStep>& traced = {});
+  /// Adds further launches to the cases that the run has and that are done, and appends the others and what has failed,
+  /// all in one transaction: a launch of a program may print thousands of figures. \throws as `append`.
+  void extend(std::int64_t run, const std::vector<CaseResult>& additions);
   /// Appends many cases in one transaction (simulated and published points are quick and many).
   void append(std::int64_t run, const std::vector<CaseResult>& results);
 

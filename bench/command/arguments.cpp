@@ -5,12 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <deque>
+#include <optional>
 #include <utility>
 
 #include "bench/command/description.hpp"
 #include "collectives/base/flag_values.hpp"
+#include "collectives/base/parse_number.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats/text_table.hpp"
 
@@ -116,15 +117,24 @@ class HelpFormatter final : public CLI::Formatter {
 
 }  // namespace
 
-Check in_range(int smallest, int largest) { return check_of(CLI::Range(smallest, largest)); }
-Check in_range(double smallest, double largest) {
+namespace {
+
+/// CLI11 takes other notations, such as 0x10, and NaN lies in each of its ranges.
+template <class Number>
+Check range_of(Number smallest, Number largest) {
   Check rule = check_of(CLI::Range(smallest, largest));
   rule.refusal = [outside = std::move(rule.refusal)](const std::string& text) {
     const std::string why = outside(text);
-    return why.empty() && std::isnan(std::stod(text)) ? "is no number" : why;
+    const std::optional<Number> number = parse_number<Number>(text);
+    return why.empty() && (!number || *number != *number) ? fmt::format("'{}' is no number", text) : why;
   };
   return rule;
 }
+
+}  // namespace
+
+Check in_range(int smallest, int largest) { return range_of(smallest, largest); }
+Check in_range(double smallest, double largest) { return range_of(smallest, largest); }
 Check one_of(std::vector<std::string> names) {
   Check rule = check_of(CLI::IsMember(names));
   rule.choices = std::move(names);

@@ -62,7 +62,7 @@ class CollectiveExperiment : public Experiment {
           worst = std::max(worst, static_cast<ExitCode>(addition.exit_code));
           hooks.note(fmt::format("failed: {}: {}", candidate_label(addition.asked), addition.failure));
         }
-        hooks.keep(addition);
+        hooks.keep({addition});
       };
       run_collectives(plan, run, {.doing = hooks.doing, .done = keep});
       hooks.done(launch_seconds(plan, options_.loop));

@@ -46,10 +46,9 @@ class CommandExperiment : public Experiment {
       CommandLaunch launch = launch_command(command_.run, command_.timeout);
       if (interrupted()) break;
       if (launch.code != ExitCode::good) return fail(launch, number == launching.first, asked_for, hooks);
-      for (CaseResult& result : launch.cases) {
-        adopt(result, number);
-        if (asked_for(result.asked)) hooks.keep(result);
-      }
+      for (CaseResult& result : launch.cases) adopt(result, number);
+      std::erase_if(launch.cases, [&](const CaseResult& result) { return !asked_for(result.asked); });
+      if (!launch.cases.empty()) hooks.keep(launch.cases);
     }
     return ExitCode::good;
   }
@@ -73,12 +72,14 @@ class CommandExperiment : public Experiment {
       nothing.strategy.overlap = false;
       know(nothing);
     }
+    std::vector<CaseResult> failed;
     for (const Case& each : cases_)
       if (asked_for(each))
-        hooks.keep({.asked = each,
-                    .status = CaseStatus::failed,
-                    .failure = launch.reason,
-                    .exit_code = static_cast<int>(launch.code)});
+        failed.push_back({.asked = each,
+                          .status = CaseStatus::failed,
+                          .failure = launch.reason,
+                          .exit_code = static_cast<int>(launch.code)});
+    hooks.keep(failed);
     return launch.code;
   }
 

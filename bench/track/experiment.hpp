@@ -29,8 +29,8 @@ struct LaunchingHooks {
   std::function<void(const std::string& what)> doing;
   std::function<void(double seconds)> done;  ///< so much of the estimate is over
   std::function<void(const std::string& line)> note;
-  /// What a case got: samples of new launches, or its failure. May be called more than once for a case.
-  std::function<void(const CaseResult& addition)> keep;
+  /// What cases got: samples of new launches, or their failure. May be called more than once for a case.
+  std::function<void(const std::vector<CaseResult>& additions)> keep;
 };
 
 /// One planned entry of the file.

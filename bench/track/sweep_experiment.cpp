@@ -48,7 +48,7 @@ class SweepExperiment : public Experiment {
         .keep =
             [&](const Case& asked, CaseResult addition) {
               addition.asked = asked;
-              hooks.keep(addition);
+              hooks.keep({addition});
             },
         .finished = [](const std::string&) {},
         .note = hooks.note,

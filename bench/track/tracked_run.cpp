@@ -15,35 +15,6 @@
 namespace hbench {
 namespace {
 
-/// Into which case of the database samples go, by question.
-class Keeper {
- public:
-  Keeper(Store& store, Run& run) : store_(store), run_(run) {}
-
-  void keep(const CaseResult& addition) {
-    if (run_.id == 0) run_.id = store_.begin_run(run_);
-    if (addition.status == CaseStatus::failed) {
-      store_.append(run_.id, addition);
-      return;
-    }
-    const auto [known, is_new] = cases_.try_emplace(addition.asked.key());
-    if (is_new) {
-      const auto stored = store_.find(run_.id, addition.asked);
-      if (!stored) {
-        known->second = store_.append(run_.id, addition);
-        return;
-      }
-      known->second = *stored;
-    }
-    store_.add(known->second, addition.samples, addition.traced);
-  }
-
- private:
-  Store& store_;
-  Run& run_;
-  std::map<std::string, std::int64_t> cases_;
-};
-
 /// The number after that of the last launch of these cases.
 int next_launch(const Store& store, const Run& run, const std::set<std::string>& questions) {
   int next = 0;
@@ -105,7 +76,6 @@ std::string TrackedRun::in_words(const Launching& launching) const {
 
 ExitCode TrackedRun::launch(Store& store, Run& run, const Launching& launching, Verbosity verbosity) {
   Progress progress(seconds(launching), verbosity);
-  Keeper keeper(store, run);
   ExitCode worst = ExitCode::good;
   for (const Entry& each : entries_) {
     if (interrupted()) break;
@@ -115,7 +85,11 @@ ExitCode TrackedRun::launch(Store& store, Run& run, const Launching& launching, 
         .doing = [&](const std::string& what) { progress.doing(fmt::format("{}: {}", each.name, what)); },
         .done = [&](double seconds) { progress.done(seconds); },
         .note = [&](const std::string& line) { progress.note(line); },
-        .keep = [&](const CaseResult& addition) { keeper.keep(addition); },
+        .keep =
+            [&](const std::vector<CaseResult>& additions) {
+              if (run.id == 0) run.id = store.begin_run(run);
+              store.extend(run.id, additions);
+            },
     };
     worst = std::max(worst, each.experiment->launch(launching, hooks));
     if (!interrupted()) progress.done(0, fmt::format("measured {}", each.name));

@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "analysis/import/cases.hpp"
@@ -107,6 +110,23 @@ void add_options(Arguments& app, Asked& asked) {
   add_verbosity(app, asked.verbosity);
 }
 
+/// Refuses what belongs to the other of the two questions, which would be taken without a word.
+void check_flags(const Arguments& app, bool of_training) {
+  constexpr std::array kOfTraining{
+      "--workload",         "--gpus",  "--algorithm",  "--compressor",   "--method",
+      "--preset",           "--batch", "--accumulate", "--global-batch", "--single-gpu-rate",
+      "--single-node-rate", "--rate",  "--recompute",  "--optimizer",    "--precision"};
+  constexpr std::array kOfCollectives{"FILE", "--collective", "--ranks", "--nodes", "--minbytes", "--maxbytes"};
+  const auto refuse = [&](const auto& flags, const char* why, const char* cure) {
+    for (const char* flag : flags)
+      if (app.count(flag) > 0) throw Error(ExitCode::usage, fmt::format("{} {}", flag, why), cure);
+  };
+  if (of_training)
+    refuse(kOfCollectives, "is of collectives, and --measured of a training", "leave one of the two out");
+  else
+    refuse(kOfTraining, "is of a training, and there is no --measured", "add --measured, samples/s of all GPUs");
+}
+
 ExitCode run_expect(const Call& call) {
   Asked asked{.request = {.command = call.command, .version = HBENCH_VERSION}};
   asked.training.compressors = {std::string(kUncompressed)};
@@ -125,6 +145,7 @@ ExitCode run_expect(const Call& call) {
   add_options(app, asked);
   output.add_options(app);
   if (app.parse(call)) return ExitCode::good;
+  check_flags(app, asked.rate > 0);
   if (asked.profile.empty())
     throw Error(ExitCode::usage, "no cluster to expect something of", "add --profile NAME (hbench list profiles)");
   asked.sizes.most = std::max(asked.sizes.most, asked.sizes.least);

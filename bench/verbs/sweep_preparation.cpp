@@ -233,6 +233,16 @@ PlannedEmulations plan_emulations(const SweepPreparation& sweep, const Plan& pla
     const double seconds = launches.launches * emulated_launch_time(emulated, launches).value;
     planned.emplace(&asked, PlannedEmulation{std::move(emulated), seconds});
   }
+  for (const EmulatedFault& fault : options.faults) {
+    const auto has_place = [&](const auto& each) {
+      return fault.index < (fault.kind == EmulatedFault::Kind::server ? each.first->strategy.servers
+                                                                      : each.second.emulated.cluster.links.nodes());
+    };
+    if (!planned.empty() && std::ranges::none_of(planned, has_place))
+      throw Error(ExitCode::usage,
+                  fmt::format("HBENCH_EMULATED_FAULT: {}: no emulated cluster has it", to_text({fault})),
+                  "nodes and servers count from 0; emulate more of them with --gpus");
+  }
   return planned;
 }
 

@@ -6,6 +6,7 @@
 #include "bench/command/arguments.hpp"
 #include "bench/doctor/available_memory.hpp"
 #include "bench/launch/installation.hpp"
+#include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
 #include "reports/formats/perfetto.hpp"
@@ -64,7 +65,10 @@ ExitCode run_trace(const Call& call) {
   if (!out.empty()) check_writable(out, "--out");
   request.memory = available_memory();
   const Store store(database, Store::Mode::read_only);
+  Progress progress(0, Verbosity::usual);
+  request.simulating = [&](const std::string& name) { progress.doing("simulating " + name); };
   const std::vector<TracedCase> cases = find_traced_cases(store, load_data(), request);
+  progress.clear();
   const std::string text = format == "perfetto" ? perfetto_of(cases) : terminal_text(trace_document(cases), wide);
   if (out.empty())
     fmt::print("{}", text);

@@ -14,7 +14,9 @@
 #include "bench/worker/rank_endpoints.hpp"
 #include "bench/worker/speed_probe.hpp"
 #include "bench/worker/training.hpp"
+#include "collectives/base/error.hpp"
 #include "collectives/base/host_name.hpp"
+#include "collectives/base/parse_number.hpp"
 
 namespace hbench {
 namespace {
@@ -94,10 +96,12 @@ constexpr Verb kHost{
 
 /// TOKEN HOST...: all hosts, of which this is one.
 ExitCode run_reach(const Call& call) {
+  const auto token = parse_number<std::uint64_t>(call.arguments.empty() ? "" : call.arguments.front());
+  if (!token) throw Error(ExitCode::usage, "no token of a check", "internal verb: hbench doctor --hosts calls it");
   const std::string own = own_host_name();
   std::vector<std::string> others(call.arguments.begin() + 1, call.arguments.end());
   std::erase_if(others, [&](const std::string& name) { return short_host_name(name) == short_host_name(own); });
-  fmt::print("{}\n", unreached_json(unreached_hosts(others, std::stoull(call.arguments.front()), Seconds(6))));
+  fmt::print("{}\n", unreached_json(unreached_hosts(others, *token, Seconds(6))));
   return ExitCode::good;
 }
 

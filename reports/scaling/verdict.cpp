@@ -24,7 +24,9 @@ std::ptrdiff_t words_of(const std::string& text) {
 std::string efficiency_in_words(const Point& point) {
   std::string text = whole_percent(*point.efficiency);
   if (is_timed(point) && point.efficiency_low && point.efficiency_high)
-    text += fmt::format(" ({:.0f} to {:.0f})", *point.efficiency_low * 100, *point.efficiency_high * 100);
+    text += tells_nothing(point)
+                ? " (launches differ too much to be sure)"
+                : fmt::format(" ({:.0f} to {:.0f})", *point.efficiency_low * 100, *point.efficiency_high * 100);
   return text;
 }
 

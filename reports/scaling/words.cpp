@@ -177,8 +177,11 @@ std::string whole_percent(double fraction) {
 
 std::string percent_cell(std::optional<double> fraction) { return fraction ? format_figure(*fraction, true) : "-"; }
 
+bool tells_nothing(const Point& point) { return point.efficiency_high > 10.0; }
+
 std::string interval_cell(const Point& point) {
   if (!point.efficiency_low || !point.efficiency_high) return "-";
+  if (tells_nothing(point)) return fmt::format("{:.1f} to more than 1000 %", *point.efficiency_low * 100);
   return fmt::format("{:.1f} to {}", *point.efficiency_low * 100, format_figure(*point.efficiency_high, true));
 }
 

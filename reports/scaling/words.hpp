@@ -54,6 +54,8 @@ std::string times_as_fast(double least, double most);
 std::string whole_percent(double fraction);
 /// `94.1 %`, or `-`.
 std::string percent_cell(std::optional<double> fraction);
+/// Whether launches differ so much that the interval goes beyond 1000 % of ideal speed: a figure would be noise.
+bool tells_nothing(const Point& point);
 /// `91.0 to 96.2 %`, or `-`.
 std::string interval_cell(const Point& point);
 /// `41.2 GB` on each GPU; `-` where it is not known.

@@ -41,6 +41,22 @@ TEST(StoreLaunches, AreThereWholeOrNotAtAll) {
   EXPECT_EQ(texts_of(store.results()), texts_of({result}));
 }
 
+TEST(StoreLaunches, OfManyCasesJoinThemAllAtOnceOrNone) {
+  const TemporaryFolder folder;
+  std::vector<CaseResult> all{example_result(0, 3), example_result(1, 2)};
+  Store store(folder / "results.db");
+  const std::int64_t run = store.begin_run(kRun);
+  store.extend(run, {all[0]});
+  store.extend(run, all);
+  const std::vector<Sample> again = all[0].samples;
+  all[0].samples.insert(all[0].samples.end(), again.begin(), again.end());
+  EXPECT_EQ(texts_of(store.results()), texts_of(all));
+  std::vector<CaseResult> bad{example_result(0, 3), example_result(2, 2)};
+  bad[1].samples.back().value = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(store.extend(run, bad), Error);
+  EXPECT_EQ(texts_of(store.results()), texts_of(all));
+}
+
 TEST(StoreLaunches, OfACaseThatIsNotThereAreRefused) {
   const TemporaryFolder folder;
   Store store(folder / "results.db");

@@ -38,6 +38,32 @@ TEST(Mistakes, AreOneLineAndItsCureOnStandardErrorAndLeaveNothingBehind) {
     EXPECT_THAT(entry.path().filename().string(), testing::AnyOf(".out", ".err"));
 }
 
+TEST(Mistakes, InFlagsThatNobodyReadsAreSaid) {
+  const Workplace workplace;
+  const auto expecting = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"expect", "--profile", "dgx-a100"});
+    return workplace.run(more);
+  };
+  const std::pair<const char*, const char*> of_training[] = {
+      {"--method", "abc"},     {"--preset", "inf"},      {"--single-node-rate", "1e20"}, {"--workload", "vgg16"},
+      {"--gpus", "8"},         {"--algorithm", "ring"},  {"--compressor", "fp16"},       {"--batch", "8"},
+      {"--accumulate", "2"},   {"--global-batch", "64"}, {"--single-gpu-rate", "100"},   {"--rate", "a100=1"},
+      {"--recompute", "full"}, {"--optimizer", "adam"},  {"--precision", "bf16"}};
+  for (const auto& [flag, value] : of_training)
+    expect_mistake(expecting({"--ranks", "16", flag, value}), 2, fmt::format("{} is of a training", flag),
+                   "--measured");
+  for (const auto& [flag, value] : {std::pair{"--collective", "all-reduce"},
+                                    {"--ranks", "8"},
+                                    {"--nodes", "1"},
+                                    {"--minbytes", "1K"},
+                                    {"--maxbytes", "1M"}})
+    expect_mistake(expecting({"--measured", "1531", "--workload", "vgg16", "--gpus", "8", flag, value}), 2,
+                   fmt::format("{} is of collectives", flag), "leave one");
+  expect_mistake(expecting({"--ranks", "0x10"}), 2, "'0x10' is no number", "--help");
+  expect_mistake(workplace.run(quick_with({"--launches", "0x10"})), 2, "'0x10' is no number", "--help");
+  expect_mistake(workplace.run(quick_with({"--dilation", "nan"})), 2, "--dilation: 'nan' is no number", "--help");
+}
+
 /// What a name of a file may hold that means something to a program that is handed it.
 std::vector<std::string> hostile_names() {
   std::vector<std::string> names{"x\n!touch pwned\n",

@@ -144,6 +144,12 @@ TEST_F(Emulation, MarksWhatWasMeasuredWithAPlantedFault) {
   EXPECT_EQ(sweep({"--gpus", "4"}, {{"HBENCH_EMULATED_FAULT", "cable:1:2"}}).code, 2);
 }
 
+TEST_F(Emulation, OfAFaultThatNoClusterHasIsRefused) {
+  for (const char* fault : {"link:99:0.5", "node:4:2", "police:4:0.5", "server:99:3"})
+    expect_mistake(sweep({"--gpus", "4", "--dry-run"}, {{"HBENCH_EMULATED_FAULT", fault}}), 2,
+                   fmt::format("HBENCH_EMULATED_FAULT: {}: no emulated cluster has it", fault), "count from 0");
+}
+
 /// The efficiency of `algorithm` on four GPUs, with a fault; none where it could not be emulated.
 double efficiency_with(const Workplace& workplace, std::vector<std::string> arguments, const std::string& algorithm,
                        const std::string& fault) {

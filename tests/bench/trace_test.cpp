@@ -5,9 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/prediction/traced_cases.hpp"
 #include "analysis/store/store.hpp"
 #include "analysis/trace/ledger_samples.hpp"
 #include "bench/command/verb.hpp"
+#include "bench/launch/installation.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/support/expect_error.hpp"
@@ -19,6 +21,7 @@ namespace {
 
 using testing::_;
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -199,6 +202,11 @@ TEST_F(TraceVerb, SimulatesASimulatedStepAgain) {
   EXPECT_THAT(text, Not(HasSubstr("have changed"))) << "the same step as the stored one";
   const auto file = nlohmann::json::parse(printed({"--case", "16 GPUs of hkbu-10gbe, ring", "--format", "perfetto"}));
   EXPECT_EQ(file.at("otherData").at("evidence"), "simulated");
+  std::vector<std::string> simulating;  // each may take seconds, which a person is told
+  TraceRequest request{.match = "16 GPUs of hkbu-10gbe, ring"};
+  request.simulating = [&](const std::string& name) { simulating.push_back(name); };
+  find_traced_cases(Store(file_, Store::Mode::read_only), load_data(), request);
+  EXPECT_THAT(simulating, ElementsAre(HasSubstr("16 GPUs of hkbu-10gbe, ring")));
 }
 
 // A database that was edited may ask for what no sweep simulates: no servers ended with a signal.

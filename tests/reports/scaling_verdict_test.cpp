@@ -185,6 +185,15 @@ TEST(ScalingVerdict, CountsRanksAndGivesIntervalsForMeasuredPoints) {
   EXPECT_EQ(reason_for(points), "Measured on this machine: 3 launches, 30 iterations.");
 }
 
+TEST(ScalingVerdict, GivesNoFiguresOfAnIntervalThatTellsNothing) {
+  Point wild = measured(2, kRings, 0.8);
+  wild.efficiency_low = 4e-7;
+  wild.efficiency_high = 1.5e6;
+  EXPECT_EQ(verdict_on({measured(1, kAlone, 1), wild}),
+            "2 ranks, ResNet-18 at 64x64: ring keeps 80 % (launches differ too much to be sure) of ideal speed on this "
+            "machine (measured).");
+}
+
 TEST(ScalingVerdict, DoubtsItsOwnFiguresOnly) {
   Point shown = measured(2, kRings, 0.8), other = measured(1, kRings, 0.9);
   other.warnings = {"the machine was busy"};
