@@ -100,7 +100,7 @@ std::vector<const GpuRate*> telling_rates(const Profile& gpu, std::string_view w
   return rates;
 }
 
-std::string_view family_of(std::string_view gpu) { return gpu.substr(0, gpu.find('-')); }
+std::string_view family_of(const Profile& gpu) { return gpu.gpu_family.empty() ? gpu.gpu : gpu.gpu_family; }
 
 std::optional<GpuRate> RateModel::modelled(const Profile& gpu, const Trace& trace, std::string_view precision,
                                            std::string_view software, std::string_view without) const {
@@ -109,10 +109,10 @@ std::optional<GpuRate> RateModel::modelled(const Profile& gpu, const Trace& trac
   std::vector<double> efficiencies, of_family;
   std::vector<std::string> names, of_family_names;
   for (const Profile& other : gpus_) {
-    if (family_of(other.gpu) == without) continue;
+    if (family_of(other) == without) continue;
     const auto efficiency = efficiency_on(other, trace, software);
     if (!efficiency) continue;
-    const bool alike = family_of(other.gpu) == family_of(gpu.gpu);
+    const bool alike = family_of(other) == family_of(gpu);
     (alike ? of_family : efficiencies).push_back(*efficiency);
     (alike ? of_family_names : names).push_back(other.gpu);
   }

@@ -49,7 +49,7 @@ class RateModel {
 
   /// The rate by the model alone: the efficiency that the same workload (measured with the same software) reaches on
   /// other GPUs, those of the same family where there are any, else that of its kind (of other software: none). \param
-  /// without names a family, such as `h100`, of which nothing is used.
+  /// without names a family, such as `hopper`, of which nothing is used.
   std::optional<GpuRate> modelled(const Profile& gpu, const Trace& trace, std::string_view precision,
                                   std::string_view software = {}, std::string_view without = {}) const;
 
@@ -59,8 +59,8 @@ class RateModel {
   std::vector<Profile> gpus_;
 };
 
-/// `h100` of `h100-sxm`.
-std::string_view family_of(std::string_view gpu);
+/// `hopper` of `h100-sxm`; of a GPU that has no family in the catalogue its own name.
+std::string_view family_of(const Profile& gpu);
 
 /// Puts the rate of `RateModel::rate` into the rates of `cluster`, or takes out what is there for another precision. A
 /// trace that was recorded on such GPUs keeps its own speed where the cluster states none.

@@ -20,7 +20,7 @@ void validate_workload(const RateModel& model, const Profile& gpu, const Trace& 
     for (const GpuRate* measured : telling_rates(gpu, trace.name, software)) {
       Trace asked = trace;
       if (measured->batch > 0) asked.timeline.batch = measured->batch;
-      if (const auto modelled = model.modelled(gpu, asked, measured->precision, software, family_of(gpu.gpu)))
+      if (const auto modelled = model.modelled(gpu, asked, measured->precision, software, family_of(gpu)))
         all.push_back({gpu.gpu, trace.name, trace.cost->kind, *measured, *modelled});
     }
 }

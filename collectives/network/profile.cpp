@@ -111,6 +111,7 @@ void read_gpu(const std::filesystem::path& gpus, Profile& profile) {
   std::vector<Figure> figures;
   read_section(read, table, "",
                {{"title", false, text_into(profile.gpu_title)},
+                {"family", false, text_into(profile.gpu_family)},
                 {"memory_rate", true, rate_into(profile.memory_rate)},
                 {"link_rate", false, rate_into(profile.gpu_link_rate)},
                 {"bus_rate", false, rate_into(profile.gpu_bus_rate)},

@@ -73,6 +73,8 @@ struct Profile {
   std::string instance_type;
   std::string gpu;
   std::string gpu_title;  ///< `NVIDIA V100 SXM2, fp32`; empty where no file of its own describes the GPU
+  /// GPUs with cores of one design, which use their peaks alike: `hopper`; empty: the GPU is a family of its own.
+  std::string gpu_family;
   int gpus_per_node = 1;
   /// Nodes whose GPUs share one switch for their own links, 18 in an NVL72 rack: a domain. Its GPUs talk to each other
   /// at the local rate, whichever nodes they are in; between domains they use the NICs of their nodes.

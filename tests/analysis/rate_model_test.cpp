@@ -2,6 +2,8 @@
 
 #include "analysis/prediction/rate_model.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -85,6 +87,42 @@ TEST(RateModel, AGpuThatIsTwiceAsFastInEverythingIsTwiceAsFast) {
   EXPECT_TRUE(rate->modelled);
   EXPECT_GT(rate->factor, kUsualRateFactor);
   EXPECT_THAT(rate->source, HasSubstr("modelled: as efficient as measured on simple"));
+}
+
+// What cluster-profiles/README.md says of every GPU of the catalogue: of its family where anybody measured there.
+TEST(RateModel, TakesTheEfficiencyOfTheFamilyWhereAnyOfItIsMeasured) {
+  int found = 0;
+  for (const Profile& each : model().gpus())
+    for (const std::string& name : traces().names()) {
+      const Trace trace = traces().load(name);
+      std::vector<std::string> measured;
+      for (const Profile& other : model().gpus()) {
+        const auto rates = telling_rates(other, name, "");
+        if (family_of(other) == family_of(each) &&
+            std::ranges::any_of(rates, [&](const GpuRate* rate) { return other.peaks.at(rate->precision) > 0; }))
+          measured.push_back(other.gpu);
+      }
+      const auto rate = model().modelled(each, trace, usual_precision(each, trace.cost->kind));
+      if (measured.empty() || !rate) continue;
+      EXPECT_THAT(rate->source, HasSubstr(fmt::format("as measured on {}, with", fmt::join(measured, ", "))))
+          << each.gpu << ' ' << name;
+      ++found;
+    }
+  EXPECT_GT(found, 80);
+}
+
+TEST(RateModel, KnowsFourBlackwellsAsOneFamilyAndNoFamilyOfOne) {
+  std::map<std::string_view, int> families;
+  for (const Profile& each : model().gpus())
+    if (!each.gpu_family.empty()) ++families[each.gpu_family];
+  EXPECT_EQ(families["blackwell"], 4) << "b200, gb200, b300, gb300";
+  for (const auto& [family, count] : families) EXPECT_GT(count, 1) << family << " is no family";
+  // Of B300 nobody measured ResNet-50, but its TF32 peak and its memory are those of B200.
+  const Trace resnet = traces().load("resnet50");
+  const auto measured = model().rate(gpu("b200"), resnet), modelled = model().rate(gpu("b300"), resnet);
+  EXPECT_FALSE(measured->modelled);
+  EXPECT_TRUE(modelled->modelled);
+  EXPECT_NEAR(modelled->samples_per_second / measured->samples_per_second, 1, 0.03);
 }
 
 TEST(RateModel, WhatIsBoundByTheHostOrOfOtherSoftwareTellsNothingOfTheSame) {
