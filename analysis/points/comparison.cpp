@@ -98,7 +98,7 @@ std::vector<Comparison> compare_with_published(const std::vector<Point>& points)
     for (const Point* known : published.like(simulated.asked))
       if (same_place(simulated.asked, known->asked))
         comparisons.push_back(
-            {simulated, *known, *simulated.efficiency - *known->efficiency, calibrated_with(known->asked)});
+            {simulated, *known, *simulated.efficiency - *known->efficiency, chosen_with(known->asked)});
   }
   return comparisons;
 }

@@ -22,12 +22,12 @@ std::vector<Point> make_points(const std::vector<CaseResult>& results);
 struct Comparison {
   Point simulated;
   Point published;
-  double difference = 0;    ///< simulated - published efficiency, in points of 1
-  bool calibrated = false;  ///< the model has used this figure (`calibrated_with`)
+  double difference = 0;  ///< simulated - published efficiency, in points of 1
+  std::string chosen{};   ///< with this figure known (`chosen_with`); empty: nothing
 };
 /// Every such pair, in the order of the simulated points. Fusion policies are the same when their names are
-/// (sources seldom state parameters); the number of servers is not compared. Points without an efficiency
-/// are left out.
+/// (sources seldom state parameters); the number of servers is not compared. Where a source states a throughput and no
+/// rate of one GPU, its efficiency is that at the simulated rate. Simulated points without an efficiency are left out.
 std::vector<Comparison> compare_with_published(const std::vector<Point>& points);
 
 /// A prediction for nodes like this machine beside what was measured on it.

@@ -56,7 +56,7 @@ constexpr double kPrecision = 0.25;
 /// Seconds per byte and per tensor of chains of operators: published compressors add 0.1 to 0.6 s to ResNet-50's step.
 constexpr double kCodingPerByte = 1.5e-9, kCodingPerTensor = 2.5e-3;
 /// Which share of the way from the schedule to the slower end published steps have gone: the mean error of 262 of them
-/// falls from 7.3 to 6.3 % with it, that of 153 which had no part in the choice (DLPerf's and CSC's) from 14.4 to 12.5.
+/// falls from 7.3 to 6.3 % with it, that of 150 which had no part in the choice (DLPerf's and CSC's) from 14.4 to 12.5.
 constexpr double kLostShare = 0.15;
 /// What the rate of a full node leaves of what it has in it.
 constexpr double kLeftByNode = 0.3;

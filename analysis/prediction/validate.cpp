@@ -33,6 +33,9 @@ void at_row(const CaseResult& row, const Work& work) {
 /// A GPU that is this much faster than its rate in single precision computes in half precision.
 constexpr double kHalfIsFaster = 1.8;
 
+/// A preset whose step costs what is taken where no published step says otherwise (`kStepOfFramework`).
+constexpr const char* kFrameworkWithoutCost = "oneflow";
+
 /// Whether the words of a citation, or the rate of one GPU in it, are of mixed precision.
 bool is_mixed(const CaseResult& published, const Profile& cluster) {
   const std::string& text = published.asked.source;
@@ -167,7 +170,12 @@ class Validator {
     const double seen = published_step(published, step.rate);
     Validation validation{prediction_of(step, seen, published.asked)};
     validation.asked = published.asked;
-    validation.calibrated = calibrated_with(published.asked) || start(published) == &published;
+    validation.chosen = start(published) == &published ? kStart : chosen_with(published.asked);
+    if (validation.chosen == "preset") {
+      Case other = asked;
+      other.strategy.preset = kFrameworkWithoutCost;
+      validation.left_out = prediction_of(runner_.step(other), seen, published.asked);
+    }
     validation.mixed_precision = is_mixed(published, cluster);
     validation.computed_timeline = catalog_.traces.at(published.asked.workload).computed();
     validation.assumed_links = std::ranges::any_of(

@@ -28,7 +28,8 @@ struct StepBesideFigure {
 /// One published figure and its prediction.
 struct Validation : StepBesideFigure {
   Case asked;                                 ///< as published
-  bool calibrated = false;                    ///< the model has used the figure (`calibrated_with`)
+  std::string chosen;                         ///< with the figure known (`chosen_with`); empty: nothing
+  std::optional<StepBesideFigure> left_out;   ///< without what its preset has chosen with it; none for other choices
   bool mixed_precision = false;               ///< its note says so, or its one GPU is too fast for single precision
   bool computed_timeline = false;             ///< of its workload
   bool assumed_links = false;                 ///< nobody states the network, or of one node the links inside
@@ -41,6 +42,9 @@ struct Validation : StepBesideFigure {
   StepEnds ends() const;
 };
 
+/// `Validation::chosen` of a row that others start from.
+inline constexpr const char* kStart = "start";
+
 /// The table of published or measured figures in a file. \throws Error as `read_file` and `published_results`.
 std::vector<CaseResult> read_published(const std::string& file);
 
@@ -49,7 +53,7 @@ std::vector<CaseResult> read_published(const std::string& file);
 Catalog catalog_of(const std::vector<CaseResult>& published, const Data& data, Catalog known = {});
 
 /// What a row starts from that states no rate of one GPU: `profile`: the profile's rate; `node`: where there is one,
-/// the row of one full node by the same source with the same note, at its batch. That row then counts as `calibrated`.
+/// the row of one full node by the same source with the same note, at its batch. Of that row `start` is chosen.
 /// `job`: as `profile`, and all rates, stated or not, are of jobs whose model is shared among several GPUs.
 enum class RowStart : std::uint8_t { profile, node, job };
 

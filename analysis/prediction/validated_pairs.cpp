@@ -9,7 +9,8 @@ namespace {
 constexpr double kSameRate = 0.01;
 
 bool is_pair(const Validation& a, const Validation& b) {
-  if (a.calibrated || b.calibrated || a.residual.source != b.residual.source) return false;
+  // Of a figure from which one of its profile was computed, the ratio says nothing; other choices are on both sides.
+  if (a.chosen == "profile" || b.chosen == "profile" || a.residual.source != b.residual.source) return false;
   const Case &one = a.asked, &other = b.asked;
   return one.workload == other.workload && one.profile == other.profile && one.gpus == other.gpus &&
          one.batch_per_gpu == other.batch_per_gpu && a.mixed_precision == b.mixed_precision &&

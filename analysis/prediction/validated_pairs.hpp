@@ -24,7 +24,8 @@ struct ValidatedPair {
   bool in_order() const { return (lead.ratio > 1) == (published > 1); }
 };
 
-/// All pairs of `figures` whose strategies differ and neither of which the model has used. They point into `figures`.
+/// All pairs of `figures` whose strategies differ and from neither of which a figure of their profile was computed.
+/// They point into `figures`.
 std::vector<ValidatedPair> pairs_of(const std::vector<Validation>& figures);
 
 }  // namespace hbench

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
+#include <map>
 #include <span>
 #include <sstream>
 
@@ -51,6 +51,10 @@ constexpr std::size_t kLeastColumns = 18;
 /// A baseline that was disturbed makes more than 1 of it, but not much.
 constexpr double kMostEfficiency = 1.2;
 
+/// What `calibrated` may say: nothing was chosen with the row, something that is not named, or what it was.
+constexpr std::array<std::string_view, 8> kChosen{"no",      "yes",   "lost-share", "preset",
+                                                  "profile", "range", "fixed-part", "start"};
+
 /// Revision of the reading of the table, not of its rows.
 constexpr std::string_view kImplementation = "published/1";
 
@@ -90,6 +94,14 @@ class Row {
     if (text(column) != "yes" && text(column) != "no")
       fail(fmt::format("{} is '{}', but must be 'yes' or 'no'", kColumns[column], text(column)));
     return text(column) == "yes";
+  }
+
+  /// Empty for a row with which nothing was chosen.
+  std::string chosen() const {
+    const std::string_view what = text(calibrated);
+    if (std::ranges::find(kChosen, what) == kChosen.end())
+      fail(fmt::format("calibrated is '{}', but must be one of {}", what, fmt::join(kChosen, ", ")));
+    return what == "no" ? "" : std::string(what);
   }
 
   /// `rows.csv:3`
@@ -167,7 +179,7 @@ CaseResult result_of(const Row& row) {
 
 struct PublishedRow {
   CaseResult result;
-  bool calibrated = false;
+  std::string chosen;
 };
 
 std::vector<PublishedRow> read_rows(std::istream& in, std::string_view file_name) {
@@ -178,14 +190,14 @@ std::vector<PublishedRow> read_rows(std::istream& in, std::string_view file_name
   std::vector<PublishedRow> all;
   for (std::size_t i = 1; i < rows.size(); ++i) {
     const Row row(rows[i], file_name);
-    all.push_back({result_of(row), row.yes(calibrated)});
+    all.push_back({result_of(row), row.chosen()});
   }
   return all;
 }
 
-std::vector<PublishedRow> own_rows() {
-  std::istringstream table{std::string(published_table())};
-  return read_rows(table, "published.csv");
+std::vector<PublishedRow> own_rows(std::string_view table, std::string_view file_name) {
+  std::istringstream in{std::string(table)};
+  return read_rows(in, file_name);
 }
 
 std::vector<CaseResult> results_of(std::vector<PublishedRow> rows) {
@@ -201,11 +213,12 @@ std::string key_with_fusion_by_name(Case published) {
   return published.key();
 }
 
-std::set<std::string> keys_of_calibration() {
-  std::set<std::string> keys;
-  for (const PublishedRow& row : own_rows())
-    if (row.calibrated) keys.insert(key_with_fusion_by_name(row.result.asked));
-  return keys;
+/// By the keys of their cases.
+std::map<std::string, std::string> choices() {
+  std::map<std::string, std::string> chosen;
+  for (const auto& rows : {own_rows(published_table(), "published.csv"), own_rows(mlperf_table(), "mlperf.csv")})
+    for (const PublishedRow& row : rows) chosen.emplace(key_with_fusion_by_name(row.result.asked), row.chosen);
+  return chosen;
 }
 
 }  // namespace
@@ -214,21 +227,16 @@ std::vector<CaseResult> published_results(std::istream& in, std::string_view fil
   return results_of(read_rows(in, file_name));
 }
 
-std::vector<CaseResult> published_results() { return results_of(own_rows()); }
+std::vector<CaseResult> published_results() { return results_of(own_rows(published_table(), "published.csv")); }
 
-std::vector<CaseResult> sharded_results() {
-  std::istringstream in{std::string(sharded_table())};
-  return published_results(in, "sharded.csv");
-}
+std::vector<CaseResult> sharded_results() { return results_of(own_rows(sharded_table(), "sharded.csv")); }
 
-std::vector<CaseResult> mlperf_results() {
-  std::istringstream in{std::string(mlperf_table())};
-  return published_results(in, "mlperf.csv");
-}
+std::vector<CaseResult> mlperf_results() { return results_of(own_rows(mlperf_table(), "mlperf.csv")); }
 
-bool calibrated_with(const Case& published) {
-  static const std::set<std::string> kKeys = keys_of_calibration();
-  return kKeys.contains(key_with_fusion_by_name(published));
+std::string chosen_with(const Case& published) {
+  static const std::map<std::string, std::string> kChoices = choices();
+  const auto known = kChoices.find(key_with_fusion_by_name(published));
+  return known == kChoices.end() ? "" : known->second;
 }
 
 std::string publisher_of(std::string_view source) {

@@ -108,7 +108,7 @@ ExitCode validate_steps(const ValidationRequest& request) {
                                          : request.methods ? RowStart::job
                                                            : RowStart::profile);
   // Rows of one node are what the others start from.
-  if (request.mlperf) std::erase_if(all, [](const Validation& figure) { return figure.calibrated; });
+  if (request.mlperf) std::erase_if(all, [](const Validation& figure) { return figure.chosen == kStart; });
   if (all.empty())
     throw Error(ExitCode::usage, "only rows of one node are left, from which others are predicted",
                 "choose other clusters or workloads");

@@ -171,12 +171,12 @@ bool in_band(const Comparison& pair) {
 Table published_table(const ComparisonAnswer& answer) {
   Table table{.caption = "What was published, beside the simulation of the same (efficiency in per cent)",
               .columns = {"workload", "where", numbers("GPUs"), "framework", numbers("published"), numbers("simulated"),
-                          texts("in band", 2), texts("calibrated with it", 1), texts("source", 3)}};
+                          texts("in band", 2), texts("chosen with it", 1), texts("source", 3)}};
   for (const Comparison& pair : compare_with_published(answer.points)) {
     const Case& asked = pair.published.asked;
     table.rows.push_back({asked.workload, answer.labels.at(asked.profile), std::to_string(asked.gpus), framework(asked),
                           percent(*pair.published.efficiency), cell(pair.simulated), in_band(pair) ? "yes" : "no",
-                          pair.calibrated ? "yes" : "no", asked.source});
+                          pair.chosen.empty() ? "nothing" : pair.chosen, asked.source});
   }
   return table;
 }

@@ -8,8 +8,8 @@
 
 namespace hbench {
 
-/// By cluster and by strategy, with `each` also each figure; what that says of figures that calibrated nothing, and of
-/// bands. \pre there are some.
+/// How far off predictions are, of figures that chose nothing in the model first; by cluster and by strategy, with
+/// `each` also each figure; and what that says of bands. \pre there are some.
 Document validation_document(const std::vector<Validation>& all, bool each = false);
 /// The same for machines.
 std::string validation_json(const std::vector<Validation>& all, Form form = Form::values);

@@ -10,8 +10,6 @@
 namespace hbench {
 namespace {
 
-std::string yes_or_no(bool value) { return value ? "yes" : "no"; }
-
 std::string summary(const std::vector<Comparison>& comparisons) {
   const ComparisonSummary error = summarize(comparisons);
   if (error.count == 0) return "No simulated point has a published counterpart.";
@@ -24,10 +22,10 @@ std::string summary(const std::vector<Comparison>& comparisons) {
 Table error_table(const std::vector<Comparison>& comparisons) {
   Table table{
       .caption = "Difference of simulated from published efficiency, in percentage points",
-      .columns = {"strategy", "model calibrated with them", numbers("figures"), numbers("mean"), numbers("largest")}};
-  for (const bool calibrated : {false, true})
-    for (const auto& [algorithm, error] : errors_by_algorithm(comparisons, calibrated))
-      table.rows.push_back({ScalingWords::family(algorithm), yes_or_no(calibrated), std::to_string(error.count),
+      .columns = {"strategy", "something chosen with them", numbers("figures"), numbers("mean"), numbers("largest")}};
+  for (const bool chosen : {false, true})
+    for (const auto& [algorithm, error] : errors_by_algorithm(comparisons, chosen))
+      table.rows.push_back({ScalingWords::family(algorithm), chosen ? "yes" : "no", std::to_string(error.count),
                             unsigned_points(error.mean), unsigned_points(error.maximum)});
   return table;
 }
@@ -39,13 +37,13 @@ Table pairs(const Scaling& scaling) {
                            [](const Comparison* pair) { return std::fabs(pair->difference); });
   Table table{.caption = "Simulated against published efficiency, the largest difference first",
               .columns = {"workload", "network", numbers("GPUs"), "strategy", numbers("published"),
-                          numbers("simulated"), numbers("difference"), "model calibrated with it", "source"}};
+                          numbers("simulated"), numbers("difference"), "chosen with it", "source"}};
   for (const Comparison* pair : sorted) {
     const Case& asked = pair->published.asked;
     table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked), std::to_string(asked.gpus),
                           scaling.words.strategy(asked), percent_cell(pair->published.efficiency),
                           percent_cell(pair->simulated.efficiency), signed_points(pair->difference),
-                          yes_or_no(pair->calibrated), asked.source});
+                          pair->chosen.empty() ? "nothing" : pair->chosen, asked.source});
   }
   return table;
 }
@@ -69,10 +67,10 @@ Table unpaired(const Scaling& scaling) {
 
 }  // namespace
 
-std::vector<AlgorithmError> errors_by_algorithm(const std::vector<Comparison>& all, bool calibrated) {
+std::vector<AlgorithmError> errors_by_algorithm(const std::vector<Comparison>& all, bool chosen) {
   std::vector<Comparison> comparisons;
   std::ranges::copy_if(all, std::back_inserter(comparisons),
-                       [&](const Comparison& pair) { return pair.calibrated == calibrated; });
+                       [&](const Comparison& pair) { return pair.chosen.empty() != chosen; });
   std::vector<std::string> algorithms;
   for (const Comparison& pair : comparisons)
     if (const std::string& name = pair.published.asked.strategy.algorithm;

@@ -11,9 +11,9 @@ namespace hbench {
 namespace {
 
 /// `3.4 percentage points for ring all-reduce (46 figures, largest 16.4), 20.1 for ...`
-std::string errors_in_words(const Scaling& scaling, bool calibrated) {
+std::string errors_in_words(const Scaling& scaling, bool chosen) {
   std::string errors;
-  for (const auto& [algorithm, error] : errors_by_algorithm(scaling.input.comparisons, calibrated)) {
+  for (const auto& [algorithm, error] : errors_by_algorithm(scaling.input.comparisons, chosen)) {
     errors += fmt::format("{}{}{} for {} ({}, largest {})", errors.empty() ? "" : ", ", unsigned_points(error.mean),
                           errors.empty() ? " percentage points" : "", ScalingWords::family(algorithm),
                           counted(error.count, "figure"), unsigned_points(error.maximum));
@@ -21,16 +21,16 @@ std::string errors_in_words(const Scaling& scaling, bool calibrated) {
   return errors;
 }
 
-/// What the model has never used comes first: only that is a test of it.
+/// What chose nothing in the model comes first: only that is a test of it.
 std::string how_simulated(const Scaling& scaling) {
   const std::string unused = errors_in_words(scaling, false), used = errors_in_words(scaling, true);
   if (unused.empty() && used.empty()) return "Simulated; no published figure was found to compare it with.";
   if (unused.empty())
     return fmt::format(
-        "Simulated; the model was calibrated with all published figures of these workloads: its mean "
-        "error on them is {}.",
+        "Simulated; something of the model was chosen with all published figures of these workloads (hbench validate "
+        "has others): its mean error on them is {}.",
         used);
-  const std::string rest = used.empty() ? "" : fmt::format("; on those that it was calibrated with, {}", used);
+  const std::string rest = used.empty() ? "" : fmt::format("; on those with which something was chosen, {}", used);
   return fmt::format("Simulated; the mean error against published figures of these workloads is {}{}.", unused, rest);
 }
 

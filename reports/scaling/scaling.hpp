@@ -28,8 +28,8 @@ struct AlgorithmError {
   std::string algorithm;
   ComparisonSummary error;
 };
-/// Of the figures that the model was calibrated with, or of the others; the algorithm with the most figures first.
-std::vector<AlgorithmError> errors_by_algorithm(const std::vector<Comparison>& comparisons, bool calibrated);
+/// Of the figures with which something of the model was chosen, or of the others; the algorithm with the most first.
+std::vector<AlgorithmError> errors_by_algorithm(const std::vector<Comparison>& comparisons, bool chosen);
 
 /// The answer, and how it is known.
 Blocks scaling_verdict(const Scaling& scaling);

@@ -13,12 +13,16 @@
 #include "analysis/points/model_error.hpp"
 #include "analysis/prediction/causes.hpp"
 #include "analysis/prediction/simulate.hpp"
+#include "analysis/prediction/validate_curves.hpp"
 #include "analysis/published/published.hpp"
 #include "analysis/records/words.hpp"
 #include "analysis/statistics/statistics.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
+#include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
+#include "reports/formats/formats.hpp"
+#include "reports/prediction/validated_curves.hpp"
 #include "reports/prediction/validation.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -118,12 +122,12 @@ TEST(Validate, StartsFromOneNodeAtAnotherBatchWhereNoRateIsStated) {
     return from_nodes(published_results(in, "a.csv"));
   };
   const std::vector<Validation> same = across("A");
-  EXPECT_TRUE(same[0].calibrated);
+  EXPECT_EQ(same[0].chosen, kStart);
   EXPECT_NEAR(same[0].error(), 0, 0.02);
-  EXPECT_FALSE(same[1].calibrated);
+  EXPECT_EQ(same[1].chosen, "");
   EXPECT_LT(std::fabs(same[1].error()), 0.15);
   const std::vector<Validation> other = across("B");
-  EXPECT_FALSE(other[0].calibrated);
+  EXPECT_EQ(other[0].chosen, "");
   EXPECT_NE(other[1].predicted, same[1].predicted) << "another job: at the profile's rate";
 }
 
@@ -133,7 +137,7 @@ TEST(Validate, IsNearMlperfFromTheRateOfOneNode) {
   int most = 0;
   double error = 0, held = 0, predictions = 0;
   for (const Validation& each : from_nodes(rows)) {
-    if (each.calibrated) continue;
+    if (each.chosen == kStart) continue;
     EXPECT_GT(each.asked.gpus, load_data().profiles.load(each.asked.profile).gpus_per_node) << each.asked.source;
     most = std::max(most, each.asked.gpus);
     ++predictions;
@@ -200,11 +204,12 @@ TEST(Causes, ChangeAClusterOrWhatIsAskedOfIt) {
 /// Eight frameworks, most of which no other source has, some with an input that does not keep up.
 constexpr std::string_view kManyFrameworks = "Oneflow-Inc/DLPerf";
 
-TEST(Validate, IsNearThePublishedFiguresThatCalibratedNothing) {
+/// With no figure of which a profile was made.
+TEST(Validate, IsNearThePublishedFiguresThatMadeNoProfile) {
   std::vector<double> errors, of_many;
   double held = 0;
   for (const Validation& each : published_validations()) {
-    if (each.calibrated) continue;
+    if (each.chosen == "profile") continue;
     (each.residual.source == kManyFrameworks ? of_many : errors).push_back(std::fabs(each.error()));
     held += holds(each.residual) ? 1 : 0;
   }
@@ -214,6 +219,21 @@ TEST(Validate, IsNearThePublishedFiguresThatCalibratedNothing) {
   ASSERT_EQ(of_many.size(), 120);
   EXPECT_LT(median(of_many), 0.06);
   EXPECT_GE(held / static_cast<double>(errors.size() + of_many.size()), 0.85);
+}
+
+// What a framework's own steps chose is no test of what is taken of a framework that nobody published.
+TEST(Validate, PredictsFiguresAlsoWithoutWhatTheyChose) {
+  double as_chosen = 0, left_out = 0;
+  int figures = 0;
+  for (const Validation& each : published_validations()) {
+    EXPECT_EQ(each.left_out.has_value(), each.chosen == "preset");
+    if (!each.left_out) continue;
+    ++figures;
+    as_chosen += std::fabs(each.error());
+    left_out += std::fabs(each.left_out->error());
+  }
+  EXPECT_EQ(figures, 49);
+  EXPECT_GT(left_out, as_chosen);
 }
 
 // Hbench's own engine, which emulation runs too, loses nothing beside its schedule; a framework by name does, and what
@@ -312,6 +332,39 @@ TEST(ValidationDocument, CountsFiguresOfEachClassAndOfNone) {
             }));
 }
 
+/// Its rows as a page has them.
+std::string markdown_of(const Table& table) {
+  Table bare = table;
+  bare.caption.clear();
+  bare.folded = false;
+  const std::string page = kMarkdownFormat.render({.blocks = {std::move(bare)}});
+  return page.substr(page.find("| "));
+}
+
+// A table that differs is printed as the page should have it.
+TEST(ValidationDocument, IsWhatPagesSayOfIt) {
+  const std::filesystem::path source(HBENCH_SOURCE_DIR);
+  const std::string accuracy = read_file(source / "collectives/network/accuracy.md");
+  const auto has_tables = [&](const Document& document, const std::set<std::string>& first_columns) {
+    for (const Block& block : document.blocks)
+      if (const auto* table = std::get_if<Table>(&block);
+          table != nullptr && first_columns.contains(table->columns[0].title)) {
+        const std::string text = markdown_of(*table);
+        EXPECT_NE(accuracy.find(text), std::string::npos) << "accuracy.md should have\n" << text;
+      }
+  };
+  const Document document = validation_document(published_validations());
+  has_tables(document, {"cluster", "class"});
+  const ProfileLibrary profiles(source / "cluster-profiles");
+  std::vector<Profile> clusters;
+  for (const std::string& name : profiles.names()) clusters.push_back(profiles.load(name));
+  has_tables(curves_document(validate_curves(clusters), false), {"cluster", "size"});
+  const std::string verdict = std::get<Paragraph>(document.blocks.at(0)).text;
+  const std::string first = verdict.substr(0, verdict.find(". ") + 1);
+  for (const char* page : {"README.md", "bench/guide/predict.md", "collectives/network/accuracy.md"})
+    EXPECT_THAT(read_file(source / page), HasSubstr(first)) << page;
+}
+
 const Verb& verb() { return find_entry(verbs(), "validate", "verb"); }
 
 std::string output_of(const std::vector<std::string>& arguments) {
@@ -340,7 +393,10 @@ TEST(ValidateVerb, SaysHowFarPredictionsAreOffByClusterAndByStrategy) {
   EXPECT_THAT(text, testing::Not(HasSubstr("Each figure")));
   EXPECT_THAT(output_of({"--each", "--profile", "dgx-a100"}), AllOf(HasSubstr("Each figure"), HasSubstr("-1.7 %")));
   EXPECT_THAT(text, AllOf(HasSubstr("By cluster"), HasSubstr("By strategy"), HasSubstr("uber-p100-25gbe-tcp"),
-                          HasSubstr("412 figures that did not calibrate"), HasSubstr("90 % band")));
+                          HasSubstr("90 % band")));
+  EXPECT_LT(text.find("150 figures that chose nothing (49 without what they chose): mean error"),
+            text.find("chose the share that steps"));
+  EXPECT_LT(text.find("chose the share that steps"), text.find("By cluster"));
   EXPECT_THAT(text, AllOf(HasSubstr("pairs: all-reduce and servers"), HasSubstr("Who is ahead, of two strategies")));
   EXPECT_THAT(text, AllOf(HasSubstr("off by more than a fifth"), HasSubstr("horovod/horovod#2581"),
                           HasSubstr("one TCP stream"), HasSubstr("They count in all figures here")));

@@ -311,20 +311,21 @@ TEST(ScalingVerdict, IsFollowedByTheErrorOfEachAlgorithm) {
             "Simulated; no published figure was found to compare it with.");
 }
 
-TEST(ScalingVerdict, TellsErrorsOnFiguresThatCalibratedTheModelApart) {
+TEST(ScalingVerdict, TellsErrorsOnFiguresThatChoseSomethingApart) {
   ReportInput input = input_of({simulated("vgg16", "slow", 4, kRings, 0.9), published("slow", 4, kRings, 0.88),
                                 simulated("vgg16", "slow", 8, kRings, 0.7), published("slow", 8, kRings, 0.74)});
   const auto reason = [&] { return all_of<Paragraph>(kScalingReport.build(input)).at(0).text; };
   ASSERT_EQ(input.comparisons.size(), 2);
-  input.comparisons[0].calibrated = true;
+  input.comparisons[0].chosen = "profile";
   EXPECT_EQ(reason(),
             "Simulated; the mean error against published figures of these workloads is 4.0 percentage points for ring "
-            "all-reduce (1 figure, largest 4.0); on those that it was calibrated with, 2.0 percentage points for ring "
-            "all-reduce (1 figure, largest 2.0).");
-  input.comparisons[1].calibrated = true;
-  EXPECT_EQ(reason(),
-            "Simulated; the model was calibrated with all published figures of these workloads: its mean error on them "
-            "is 3.0 percentage points for ring all-reduce (2 figures, largest 4.0).");
+            "all-reduce (1 figure, largest 4.0); on those with which something was chosen, 2.0 percentage points for "
+            "ring all-reduce (1 figure, largest 2.0).");
+  input.comparisons[1].chosen = "lost-share";
+  EXPECT_EQ(
+      reason(),
+      "Simulated; something of the model was chosen with all published figures of these workloads (hbench validate "
+      "has others): its mean error on them is 3.0 percentage points for ring all-reduce (2 figures, largest 4.0).");
 }
 
 TEST(ScalingVerdict, SaysOfABaselineAloneThatNothingWasCommunicated) {
