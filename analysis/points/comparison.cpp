@@ -49,12 +49,26 @@ bool comparable(const Point& point, Evidence evidence) {
   return point.asked.evidence == evidence && !point.failed && point.efficiency.has_value();
 }
 
+/// Of a source that states no rate of one GPU the throughput can be compared.
+bool comparable_figure(const Point& point, Evidence evidence) {
+  return comparable(point, evidence) || (point.asked.evidence == evidence && !point.failed && point.throughput > 0);
+}
+
+/// With the efficiency that it has at the simulated rate of one GPU, where its source does not state its own.
+Point beside(const Point& simulated, Point published) {
+  if (published.efficiency || !(simulated.throughput > 0)) return published;
+  published.efficiency = *simulated.efficiency * published.throughput / simulated.throughput;
+  published.baseline = "one GPU as simulated: its source states none";
+  return published;
+}
+
 /// The comparable points of one evidence, in their order, by workload and GPUs, in which all pairs agree.
 class ComparablePoints {
  public:
-  ComparablePoints(const std::vector<Point>& points, Evidence evidence) {
+  ComparablePoints(const std::vector<Point>& points, Evidence evidence,
+                   bool (*may_be)(const Point&, Evidence) = comparable) {
     for (const Point& point : points)
-      if (comparable(point, evidence)) points_[{point.asked.workload, point.asked.gpus}].push_back(&point);
+      if (may_be(point, evidence)) points_[{point.asked.workload, point.asked.gpus}].push_back(&point);
   }
 
   const std::vector<const Point*>& like(const Case& asked) const {
@@ -91,14 +105,16 @@ ComparisonSummary summary_of(const std::vector<Pair>& pairs) {
 }  // namespace
 
 std::vector<Comparison> compare_with_published(const std::vector<Point>& points) {
-  const ComparablePoints published(points, Evidence::published);
+  const ComparablePoints published(points, Evidence::published, comparable_figure);
   std::vector<Comparison> comparisons;
   for (const Point& simulated : points) {
     if (!comparable(simulated, Evidence::simulated)) continue;
-    for (const Point* known : published.like(simulated.asked))
-      if (same_place(simulated.asked, known->asked))
+    for (const Point* known : published.like(simulated.asked)) {
+      const Point figure = beside(simulated, *known);
+      if (same_place(simulated.asked, figure.asked) && figure.efficiency)
         comparisons.push_back(
-            {simulated, *known, *simulated.efficiency - *known->efficiency, chosen_with(known->asked)});
+            {simulated, figure, *simulated.efficiency - *figure.efficiency, chosen_with(figure.asked)});
+    }
   }
   return comparisons;
 }

@@ -54,6 +54,18 @@ TEST(Comparison, WantsTheSameEverythingElse) {
   }
 }
 
+// 25 of 40 samples/s where 0.5 is simulated.
+TEST(Comparison, TakesTheSimulatedRateOfOneGpuWhereASourceStatesNone) {
+  Point published = point(Evidence::published, 0), simulated = point(Evidence::simulated, 0.5);
+  published.efficiency.reset();
+  published.throughput = 25;
+  simulated.throughput = 40;
+  const auto pairs = compare_with_published({published, simulated});
+  ASSERT_EQ(pairs.size(), 1u);
+  EXPECT_DOUBLE_EQ(*pairs[0].published.efficiency, 0.3125);
+  EXPECT_DOUBLE_EQ(pairs[0].difference, 0.1875);
+}
+
 TEST(Comparison, GivesEveryPair) {
   const auto pairs = compare_with_published({point(Evidence::published, 0.75), point(Evidence::simulated, 0.5),
                                              point(Evidence::published, 0.25), point(Evidence::simulated, 0.625)});
