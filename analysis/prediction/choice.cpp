@@ -13,6 +13,8 @@ namespace {
 constexpr double kSecondsPerHour = 3600;
 /// Strategies whose speeds differ by less are as quick: repeated runs of one of them differ by more.
 constexpr double kSameSpeed = 0.02;
+/// Prices of one GPU moved by a third within five months of 2026; of one without a date nobody knows how old it is.
+constexpr double kUndatedPrice = 4.0 / 3;
 
 Certainty at_least(const Band& band, double least) {
   if (band.low >= least) return Certainty::surely;
@@ -53,6 +55,21 @@ void weigh(Alternative& alternative, const Goals& goals) {
     require(alternative, at_most(*alternative.hours, goals.hours), alternative.hours->stated / goals.hours);
   if (goals.budget > 0 && alternative.cost)
     require(alternative, at_most(*alternative.cost, goals.budget), alternative.cost->stated / goals.budget);
+}
+
+/// Notes what nobody states of what the alternative rests on.
+void note_assumptions(Alternative& alternative, const Profile& cluster, const Goals& goals) {
+  for (const Figure& figure : cluster.assumed_for(alternative.point.asked.gpus))
+    alternative.assumed.push_back(figure.key);
+  if (!alternative.cost || !cluster.price || first_day(cluster.price->retrieved)) return;
+  alternative.cost = widened(*alternative.cost, kUndatedPrice);
+  if (goals.budget > 0) alternative.assumed.emplace_back("price.retrieved");
+}
+
+/// What rests on an assumption is never sure, whatever its band says.
+void cap(Alternative& alternative, double rate_factor) {
+  if (rate_factor > kUsualRateFactor || !alternative.assumed.empty())
+    alternative.meets = std::max(alternative.meets, Certainty::likely);
 }
 
 /// Smaller is better: what meets the goals, what hardly does, what does not.
@@ -119,8 +136,9 @@ std::vector<Alternative> make_alternatives(const std::vector<Point>& points, con
       alternative.hours = time_for(goals.samples, alternative.throughput);
       if (alternative.cost_per_hour) alternative.cost = times(*alternative.hours, *alternative.cost_per_hour);
     }
+    if (offer->second.cluster != nullptr) note_assumptions(alternative, *offer->second.cluster, goals);
     weigh(alternative, goals);
-    if (rate_factor > kUsualRateFactor) alternative.meets = std::max(alternative.meets, Certainty::likely);
+    cap(alternative, rate_factor);
     alternatives.push_back(std::move(alternative));
   }
   return alternatives;

@@ -11,6 +11,7 @@
 #include "analysis/points/lead.hpp"
 #include "analysis/points/points.hpp"
 #include "collectives/network/price.hpp"
+#include "collectives/network/profile.hpp"
 
 namespace hbench {
 
@@ -31,7 +32,7 @@ struct Band {
 
 /// Whether a goal is met, by the band of the prediction.
 enum class Certainty : std::uint8_t {
-  surely,    ///< all of the band meets it, and the speed of one GPU is no assumption
+  surely,    ///< all of the band meets it, and nothing that it rests on is assumed
   likely,    ///< the stated figure does
   unlikely,  ///< only the better end does
   no,
@@ -43,7 +44,8 @@ struct Offer {
   std::optional<double> per_node_hour{};  ///< in the currency of the goals; empty where no such price is known
   double rate_factor = 1;                 ///< the speed of one GPU may be higher or lower by this factor
   PurchaseModel purchase = PurchaseModel::on_demand;
-  std::string gpu = {};  ///< of the catalogue; clusters with the same one share what is not known of it
+  std::string gpu = {};              ///< of the catalogue; clusters with the same one share what is not known of it
+  const Profile* cluster = nullptr;  ///< what is assumed of it, where it is given; not kept
 };
 
 /// One way to run the job.
@@ -58,6 +60,8 @@ struct Alternative {
   PurchaseModel purchase = PurchaseModel::on_demand;  ///< how its nodes are bought
   std::string gpu = {};                               ///< `Offer::gpu`
   Certainty meets = Certainty::surely;                ///< all goals: that of the hardest
+  /// Keys of the figures that it rests on and that nobody states: with any of them it is likely at best.
+  std::vector<std::string> assumed{};
   /// By which factor the stated figures miss the hardest goal; 1 where none is missed.
   double missed_by = 1;
   /// Other strategies on as many GPUs of this cluster that no prediction tells apart from this one, by their labels,

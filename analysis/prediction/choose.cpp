@@ -75,9 +75,10 @@ std::map<std::string, Offer> make_offers(Plan& plan, const Goals& goals) {
              fmt::format("its price is in {} and the budget in {}, and no currency is converted",
                          profile.price->per_node_hour.currency, goals.currency));
     else
-      offers[name] = {profile.gpus_per_node,
-                      comparable ? std::optional(profile.price->per_node_hour.amount) : std::nullopt,
-                      rate_factor(profile), comparable ? profile.price->model : PurchaseModel::on_demand, profile.gpu};
+      offers[name] = {
+          profile.gpus_per_node, comparable ? std::optional(profile.price->per_node_hour.amount) : std::nullopt,
+          rate_factor(profile),  comparable ? profile.price->model : PurchaseModel::on_demand,
+          profile.gpu,           &profile};
   }
   return offers;
 }

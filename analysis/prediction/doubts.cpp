@@ -20,12 +20,10 @@ std::optional<Doubt> doubt_of_assumptions(const Alternative& alternative, const 
   std::string keys;
   double most = 1;
   bool network = false;
-  for (const Figure& figure : profile.assumed()) {
-    const bool of_network = figure.key.starts_with("network.");
-    if (of_network && !uses_network(alternative, profile)) continue;
+  for (const Figure& figure : profile.assumed_for(alternative.point.asked.gpus)) {
     keys += (keys.empty() ? "" : ", ") + figure.key;
     most = std::max(most, figure.assumed);
-    network |= of_network;
+    network |= figure.key.starts_with("network.");
   }
   if (keys.empty()) return std::nullopt;
   return Doubt{fmt::format("nobody states {}: assumed, and up to {:g} times higher or lower", keys, most),
@@ -57,6 +55,9 @@ std::vector<Doubt> doubts_of(const Choice& choice, const Alternative& alternativ
   std::vector<Doubt> doubts;
   if (auto doubt = doubt_of_network(alternative, profile)) doubts.push_back(std::move(*doubt));
   if (auto doubt = doubt_of_assumptions(alternative, profile)) doubts.push_back(std::move(*doubt));
+  if (std::ranges::find(alternative.assumed, "price.retrieved") != alternative.assumed.end())
+    doubts.push_back(
+        {"nobody states when its price was read: a third higher or lower", "--prices with a list of today"});
   if (const double factor = uncertain_rate(choice, profile); factor > 1)
     doubts.push_back({fmt::format("the samples/s of one GPU are {}known within a factor of {:g}",
                                   has_modelled_rate(alternative.point.asked) ? "modelled, and " : "", factor),

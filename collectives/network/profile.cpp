@@ -170,6 +170,15 @@ std::vector<Figure> Profile::assumed() const {
   return assumed;
 }
 
+std::vector<Figure> Profile::assumed_for(int gpus) const {
+  std::vector<Figure> counting = assumed();
+  std::erase_if(counting, [&](const Figure& figure) {
+    return (figure.key.starts_with("network.") && domains_of(gpus) == 1) ||
+           (figure.key.starts_with("local.") && gpus == 1);
+  });
+  return counting;
+}
+
 Profile Profile::at(End end) const {
   if (end == End::stated) return *this;
   const auto moved = [end](double factor) { return end == End::better ? factor : 1 / factor; };
@@ -190,6 +199,9 @@ Profile Profile::at(End end) const {
   // Nothing is assumed that this GPU cannot do.
   const BytesPerSecond most = std::max({local_rate, gpu_link_rate, gpu_bus_rate});
   if (most > local_rate) other.local_rate = std::min(other.local_rate, most);
+  // Nodes may have fewer GPUs than is assumed, so that what is taken for a node's own links is its network.
+  if (end == End::worse && assumed({"gpus_per_node"}) > 1)
+    other.local_rate = std::min(other.local_rate, other.node_rate());
   other.network_latency = network_latency / moved(assumed({"network.latency"}));
   other.network_low_latency = network_low_latency / moved(assumed({"network.low_latency"}));
   other.local_latency = local_latency / moved(assumed({"local.latency"}));

@@ -147,6 +147,8 @@ struct Profile {
   std::optional<CodingRate> coding_rate(std::string_view compressor) const;
   /// The figures that nobody states, in file order.
   std::vector<Figure> assumed() const;
+  /// Those of them that a job on `gpus` GPUs rests on: links where there are several, the network beyond a domain.
+  std::vector<Figure> assumed_for(int gpus) const;
   /// The same cluster with the figures that have a factor, or are assumed, at one end of what they may be.
   Profile at(End end) const;
 };

@@ -149,9 +149,10 @@ std::string verdict(const Choice& choice, const std::vector<Alternative>& best) 
         best.size() == 1 ? "the one cluster here does not meet" : fmt::format("none of {} clusters meets", best.size()),
         goals_in_words(choice.goals), where, in_words(first, choice), missed_in_words(first.missed_by),
         what_it_takes(choice, first));
-  return fmt::format("{}: {}: {} ({}). {} of {} clusters surely or likely {} {}.", choice.workload, where,
-                     in_words(first, choice), to_string(first.meets), good, best.size(), good == 1 ? "meets" : "meet",
-                     goals_in_words(choice.goals));
+  const std::string why = first.assumed.empty() ? "" : fmt::format("; assumed: {}", fmt::join(first.assumed, ", "));
+  return fmt::format("{}: {}: {} ({}{}). {} of {} clusters surely or likely {} {}.", choice.workload, where,
+                     in_words(first, choice), to_string(first.meets), why, good, best.size(),
+                     good == 1 ? "meets" : "meet", goals_in_words(choice.goals));
 }
 
 /// Which prices would change the order of the first two.
@@ -216,6 +217,7 @@ void alternative_fields(Row& row, const Alternative& each, const Choice& choice)
   if (!counted) per_hour.in(choice.goals.currency + "/h", priced(cost_text), 0, absent);
   row.object("price", profile.price, [&](Row& of, const Price& price) { price_fields(of, price, choice.today); });
   row.field("meets", to_string(each.meets), "the goals: surely, likely, hardly or no").in("meets");
+  row.field("assumed", each.assumed, "figures that it rests on and nobody states; with any of them never surely");
   row.field("as_good", each.rivals, "other strategies that no prediction tells apart from this one, quickest first");
   row.object("runner_up", each.runner_up, [](Row& of, const Alternative::RunnerUp& next) {
     of.field("strategy", next.label, "the quickest other one");
@@ -420,8 +422,9 @@ Document choice_document(const Choice& choice) {
       "All of it is simulated. Ranges are 90 % bands of the efficiency, as wide as what is not known makes them "
       "(hbench "
       "validate), so that close cases stay likely until a run there decides them. Bands of times and costs are wider, "
-      "by how far the samples/s of one GPU are known. Surely: all of the band meets the conditions; likely: the figure "
-      "does; hardly: only the better end does."});
+      "by how far the samples/s of one GPU are known. Surely: all of the band meets the conditions, and no figure "
+      "behind "
+      "it is assumed; likely: the figure does; hardly: only the better end does."});
   document.blocks.emplace_back(alternative_table(
       choice, best, {.caption = "The best of each cluster, the best cluster first", .first_rows = 12}));
   if (const auto flip = price_flip(best))

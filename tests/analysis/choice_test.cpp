@@ -60,6 +60,33 @@ TEST(Alternatives, AddTheErrorOfOneGpuToTimesAndNotToEfficiencies) {
   EXPECT_NEAR(all[0].hours->high / all[0].hours->stated, 360 / all[0].throughput.low, 1e-9);
 }
 
+// What nobody states counts where the job rests on it: links of a node with several GPUs, the network with several
+// nodes, and the date of a price where money is asked for.
+TEST(Choice, IsNeverSureOfWhatRestsOnAnAssumption) {
+  Profile cluster;
+  cluster.gpus_per_node = 4;
+  cluster.figures = {{.key = "local.rate", .assumed = 2}, {.key = "network.nics", .assumed = 4}};
+  cluster.price = Price{.per_node_hour = {1, "USD"}, .retrieved = "2026-09"};
+  Offer offer{4, 1.0};
+  offer.cluster = &cluster;
+  const auto alternative = [&](int gpus, const Goals& goals) {
+    return make_alternatives({point("cheap", gpus, 0.9)}, {{"cheap", offer}}, goals).at(0);
+  };
+  const Goals efficient{.efficiency = 0.1}, cheap{.samples = 1e6, .budget = 1e6};
+  EXPECT_EQ(alternative(1, efficient).meets, Certainty::surely);
+  EXPECT_EQ(alternative(4, efficient).meets, Certainty::likely);
+  EXPECT_THAT(alternative(4, efficient).assumed, testing::ElementsAre("local.rate"));
+  EXPECT_THAT(alternative(8, efficient).assumed, testing::ElementsAre("local.rate", "network.nics"));
+  const Alternative dated = alternative(1, cheap);
+  EXPECT_EQ(dated.meets, Certainty::surely);
+  cluster.price->retrieved = "not stated";
+  const Alternative undated = alternative(1, cheap);
+  EXPECT_EQ(undated.meets, Certainty::likely);
+  EXPECT_THAT(undated.assumed, testing::ElementsAre("price.retrieved"));
+  EXPECT_GT(undated.cost->high, dated.cost->high * 1.2);
+  EXPECT_EQ(alternative(1, efficient).meets, Certainty::surely) << "nobody asks for money";
+}
+
 TEST(Alternatives, SayHowSurelyTheyMeetATarget) {
   const auto certainty = [](double efficiency) {
     return make_alternatives({point("cheap", 8, efficiency)}, kOffers, {.efficiency = 0.8}).at(0).meets;

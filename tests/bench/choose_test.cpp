@@ -76,6 +76,14 @@ std::string choose_by(std::vector<std::string> arguments) {
   return text;
 }
 
+TEST(ChooseVerb, SaysWhichFiguresOfItsFirstClusterAreAssumed) {
+  const std::string text = choose_by({"--gpus", "8", "--epochs", "90", "--deadline", "6h", "--budget", "3000usd",
+                                      "--profile", "e2e-8xh100,crusoe-h100", "--quiet"});
+  EXPECT_THAT(text, AllOf(HasSubstr("8 GPUs of e2e-8xh100"),
+                          HasSubstr("(likely; assumed: gpus_per_node, local.rate, price.retrieved)"),
+                          HasSubstr("nobody states when its price was read")));
+}
+
 TEST(ChooseVerb, AnswersWithTheCheapestClusterThatMeetsADeadline) {
   const std::string text = choose_by({"--workload", "resnet50", "--gpus", "8,16", "--profile",
                                       "aws-p3-25gbe,azure-nd96asr-v4,dgx-a100", "--epochs", "90", "--deadline", "12h"});

@@ -110,6 +110,12 @@ TEST(Profile, AssumedFiguresMayBeOffByAFactor) {
   EXPECT_DOUBLE_EQ(nics.at(End::worse).line_rate / stated.line_rate, 1 / kAssumedFactor);
   EXPECT_EQ(nics.at(End::worse).local_rate, stated.local_rate);
   EXPECT_EQ(nics.at(End::stated).line_rate, stated.line_rate);
+  // Nodes of fewer GPUs have no links of their own between all of these.
+  Profile fewer = stated;
+  fewer.figures = {{.key = "gpus_per_node", .assumed = kAssumedFactor}};
+  fewer.local_rate = stated.node_rate() * 8;
+  EXPECT_EQ(fewer.at(End::worse).local_rate, stated.node_rate());
+  EXPECT_EQ(fewer.at(End::better).local_rate, fewer.local_rate);
   EXPECT_DOUBLE_EQ(assume("line_rate", "\"25 Gbit/s\"", "3").at(End::worse).line_rate / stated.line_rate, 1 / 3.0);
   EXPECT_DOUBLE_EQ(assume("protocol_efficiency", "0.95", "3").at(End::worse).line_rate / stated.line_rate, 1 / 3.0);
   EXPECT_DOUBLE_EQ(assume("streams", "4", "3").at(End::worse).stream_cap / stated.stream_cap, 1 / 3.0);
