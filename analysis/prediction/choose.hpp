@@ -35,9 +35,10 @@ struct Choice {
   std::chrono::sys_days today{};  ///< what prices are too old for; they are taken as they are where it is not set
 };
 
-/// Simulates `request`, which has one workload and simulated evidence only. \throws Error as `plan_predictions`, (interrupted) after a stop, (usage) for goals that cannot be met at
-/// ideal speed.
-Choice choose(const PredictionRequest& request, const Goals& goals, const Data& data, const SimulationMeans& means = {});
+/// Simulates `request`, which has one workload and simulated evidence only. \throws Error as `plan_predictions`,
+/// (interrupted) after a stop, (usage) for goals that cannot be met at ideal speed.
+Choice choose(const PredictionRequest& request, const Goals& goals, const Data& data,
+              const SimulationMeans& means = {});
 
 /// One thing that widens the band of an alternative, or moves it.
 struct Doubt {

@@ -56,8 +56,8 @@ std::vector<Doubt> doubts_of(const Choice& choice, const Alternative& alternativ
   if (auto doubt = doubt_of_network(alternative, profile)) doubts.push_back(std::move(*doubt));
   if (auto doubt = doubt_of_assumptions(alternative, profile)) doubts.push_back(std::move(*doubt));
   if (std::ranges::find(alternative.assumed, "price.retrieved") != alternative.assumed.end())
-    doubts.push_back(
-        {"nobody states when its price was read: a third higher or lower", "--prices with a list of today"});
+    doubts.push_back({"nobody states when its price was read: a third higher or lower",
+                      "a price of today in a profile of your own"});
   if (const double factor = uncertain_rate(choice, profile); factor > 1)
     doubts.push_back({fmt::format("the samples/s of one GPU are {}known within a factor of {:g}",
                                   has_modelled_rate(alternative.point.asked) ? "modelled, and " : "", factor),

@@ -18,8 +18,8 @@ struct Migration {
   void (*finish)(Database& database) = nullptr;
 };
 
-/// All steps, one for each file of `migrations/`, in ascending order: the schema of each release. Between them, versions
-/// were those of no release; databases of such a version are refused.
+/// All steps, one for each file of `migrations/`, in ascending order: the schema of each release. Between them,
+/// versions were those of no release; databases of such a version are refused.
 std::span<const Migration> migrations();
 
 }  // namespace hbench::store

@@ -87,8 +87,9 @@ void add_strategies(Arguments& app, SweepRequest& request, OwnModelOptions& own)
   app.add_list("--profile", request.profiles, "clusters to simulate, or a TOML file of your own (comma list)");
   app.add_list("--algorithm", request.algorithms, "ring, ps (parameter server), vendor, auto ... (comma list)");
   app.add_list("--compressor", request.compressors, "none, fp16 (comma list)");
-  app.add_list("--fusion", request.fusions,
-               "none, threshold:25MiB, horovod:128MiB:1ms, horovod-2018, ddp (comma list), or usual: those that people try");
+  app.add_list(
+      "--fusion", request.fusions,
+      "none, threshold:25MiB, horovod:128MiB:1ms, horovod-2018, ddp (comma list), or usual: those that people try");
   app.add_list("--placement", request.placements,
                "placement of parameters on servers: greedy, round-robin, sliced (comma list)");
   app.add_parsed("--servers", request.servers, parse_server_choices,

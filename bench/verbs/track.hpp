@@ -6,7 +6,7 @@
 
 namespace hbench {
 
-extern const Action kTrackInit, kTrackRun, kTrackCheck, kTrackHistory, kTrackAccept, kTrackFreeze,
-    kTrackPair, kTrackBisect;
+extern const Action kTrackInit, kTrackRun, kTrackCheck, kTrackHistory, kTrackAccept, kTrackFreeze, kTrackPair,
+    kTrackBisect;
 
 }  // namespace hbench

@@ -120,9 +120,9 @@ TEST_F(TrackPairProgram, IsReadByProgramsThatOthersWrote) {
       pair("cat base", "cat head", {"--json", "--out", "check.json", "--junit", "junit.xml", "--gitlab", "metrics.txt"})
           .code,
       10);
-  const Outcome read = workplace_.shell(
-      fmt::format("{}/python {}/tests/bench/read_track_outputs . {}/reports/track/track-check-1.json",
-                  tools.out.substr(0, tools.out.find('\n')), HBENCH_SOURCE_DIR, HBENCH_SOURCE_DIR));
+  const Outcome read =
+      workplace_.shell(fmt::format("{}/python {}/tests/bench/read_track_outputs . {}/reports/track/track-check-1.json",
+                                   tools.out.substr(0, tools.out.find('\n')), HBENCH_SOURCE_DIR, HBENCH_SOURCE_DIR));
   EXPECT_EQ(read.out, fmt::format("{} cases: regressed\n", cases)) << read.err;
 }
 

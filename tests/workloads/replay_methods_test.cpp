@@ -225,7 +225,7 @@ void expect_to_send_as_simulated(const char* method, const World& world, const c
   const double tolerance = request.strategy.compressor.verbatim() || world.servers > 0 ? 1e-9 : 2e-3;
   const auto sum = [](const Moved& moved) { return moved.within + moved.between; };
   for (const bool shares_memory : {false, true}) {
-    const Replayed all = replay_on(shares_memory ? testing::make_shared_thread_endpoints(world.ranks(), 16 << 20)
+    const Replayed all = replay_on(shares_memory ? support::make_shared_thread_endpoints(world.ranks(), 16 << 20)
                                                  : make_thread_endpoints(world.ranks()),
                                    request, replayed);
     ASSERT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
