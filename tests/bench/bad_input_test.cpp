@@ -59,6 +59,10 @@ TEST(Mistakes, InFlagsThatNobodyReadsAreSaid) {
                                     {"--maxbytes", "1M"}})
     expect_mistake(expecting({"--measured", "1531", "--workload", "vgg16", "--gpus", "8", flag, value}), 2,
                    fmt::format("{} is of collectives", flag), "leave one");
+  for (const char* token : {"", " -1 host", " 0x10 host"})
+    expect_mistake(
+        workplace.shell(fmt::format("\"$(dirname \"$HBENCH\")/../libexec/hbench/hbench-worker\" reach{}", token)), 2,
+        "no token of a check", "internal verb");
   expect_mistake(expecting({"--ranks", "0x10"}), 2, "'0x10' is no number", "--help");
   expect_mistake(workplace.run(quick_with({"--launches", "0x10"})), 2, "'0x10' is no number", "--help");
   expect_mistake(workplace.run(quick_with({"--dilation", "nan"})), 2, "--dilation: 'nan' is no number", "--help");
