@@ -12,9 +12,9 @@ namespace {
 /// Runs a script in which `$HBENCH` is the program, and holds what it prints to a schema.
 void expect_valid(const Workplace& workplace, std::string_view schema, const std::string& script) {
   const Outcome outcome = workplace.shell(script);
-  ASSERT_EQ(here.run({"schemas", "--folder", here.folder().path().string()}).code, 0);
+  ASSERT_EQ(workplace.run({"schemas", "--folder", workplace.folder().path().string()}).code, 0);
   ASSERT_FALSE(outcome.out.empty()) << script << "\n" << outcome.err;
-  EXPECT_EQ(broken_by(outcome.out, bytes_of(here / fmt::format("{}.json", schema))), "") << script;
+  EXPECT_EQ(broken_by(outcome.out, bytes_of(workplace / fmt::format("{}.json", schema))), "") << script;
 }
 
 TEST(PublishedSchemas, HoldWhatPredictionsPrint) {

@@ -2,14 +2,15 @@
 
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
+#include "collectives/base/table.hpp"
 #include "tests/bench/submission_example.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::submit_spark_test {
 
-extern const Engine kSparkEngine;
-
 namespace {
+
+const Engine& spark() { return find_entry(engines(), "spark", "engine"); }
 
 using testing::ElementsAreArray;
 using testing::HasSubstr;
@@ -22,7 +23,7 @@ Submission example() {
                         .ranks_per_node = 4,
                         .program = "/opt/hbench/bin/hbench",
                         .folder = "/data/nightly"};
-  set_standard_options(submission, kSparkEngine);
+  set_standard_options(submission, spark());
   submission.options["master"] = "spark://head:7077";
   return submission;
 }
@@ -46,7 +47,7 @@ std::vector<std::string> words_of(const std::string& rendered) {
 }
 
 TEST(SparkEngine, RendersOneExecutorAndOneTaskForEachNode) {
-  EXPECT_EQ(kSparkEngine.render(example()),
+  EXPECT_EQ(spark().render(example()),
             "spark-submit --deploy-mode client --name nightly --master spark://head:7077 \\\n"
             "  --conf spark.executor.cores=4 \\\n"
             "  --conf spark.task.cpus=4 \\\n"
@@ -71,8 +72,8 @@ TEST(SparkEngine, SubmitsWhatItRendersWhateverTheWordsAre) {
   submission.folder = "/data/it's $HOME; `id` \"5\" !!";
   submission.sweep = {"--label", "note=a\nb", "--name", "", "--", "*", "\\"};
   submission.options["spark-conf"] = "spark.a=1 2;spark.executor.extraJavaOptions=-Da='$x'";
-  const std::vector<std::string> submitted = kSparkEngine.submit(submission, "unused");
-  EXPECT_THAT(words_of(kSparkEngine.render(submission)), ElementsAreArray(submitted));
+  const std::vector<std::string> submitted = spark().submit(submission, "unused");
+  EXPECT_THAT(words_of(spark().render(submission)), ElementsAreArray(submitted));
   EXPECT_THAT(submitted, testing::IsSupersetOf({"spark.a=1 2", "spark.executor.extraJavaOptions=-Da='$x'"}));
   EXPECT_THAT(submitted, testing::Contains("/data/it's $HOME; `id` \"5\" !!/hbench.db"));
 }
@@ -82,26 +83,26 @@ TEST(SparkEngine, AsksForTheGpusMemoryAndTimeOfANode) {
   submission.gpus_per_node = 8;
   submission.time_limit = Seconds(5400.2);
   submission.options["executor-memory-overhead"] = "64g";
-  const std::string text = kSparkEngine.render(submission);
+  const std::string text = spark().render(submission);
   EXPECT_THAT(text, HasSubstr("--conf spark.executor.resource.gpu.amount=8"));
   EXPECT_THAT(text, HasSubstr("--conf spark.task.resource.gpu.amount=8"));
   EXPECT_THAT(text, HasSubstr("--conf spark.executor.memoryOverhead=64g"));
   EXPECT_THAT(text, HasSubstr(" --time-limit 5401 "));
-  const std::string without = kSparkEngine.render(example());
+  const std::string without = spark().render(example());
   for (const char* word : {"gpu.amount", "memoryOverhead", "--time-limit"}) EXPECT_THAT(without, Not(HasSubstr(word)));
 }
 
 TEST(SparkEngine, LeavesTheMasterToSparksOwnFilesWhereNoneIsNamed) {
   Submission submission = example();
   submission.options["master"] = "";
-  EXPECT_THAT(kSparkEngine.render(submission), Not(HasSubstr("--master")));
+  EXPECT_THAT(spark().render(submission), Not(HasSubstr("--master")));
 }
 
 TEST(SparkEngine, RefusesSettingsThatSparkWouldIgnoreOrThatContradictTheNodes) {
   const auto refused = [](const char* option, const char* value) {
     Submission submission = example();
     submission.options[option] = value;
-    return kSparkEngine.refuses(submission);
+    return spark().refuses(submission);
   };
   EXPECT_EQ(refused("spark-conf", "spark.a=1;;spark.b="), "");
   EXPECT_EQ(refused("spark-conf", "spark.a=1;b=2"),
@@ -115,18 +116,18 @@ TEST(SparkEngine, RefusesSettingsThatSparkWouldIgnoreOrThatContradictTheNodes) {
 
 TEST(SparkEngine, IsAbsentWithACureWhereSparkSubmitIsNotOnThePath) {
   const TemporaryFolder folder;
-  const Availability absent = kSparkEngine.availability(folder.path().string());
+  const Availability absent = spark().availability(folder.path().string());
   EXPECT_FALSE(absent.available);
   EXPECT_EQ(absent.reason, "spark-submit is not on the PATH");
   EXPECT_THAT(absent.cure, HasSubstr("pyspark"));
   write_program(folder / "spark-submit", "#!/bin/sh\n");
-  EXPECT_TRUE(kSparkEngine.availability(folder.path().string()).available);
+  EXPECT_TRUE(spark().availability(folder.path().string()).available);
 }
 
 TEST(SparkEngine, HasNothingToAskOrFetchSinceItsCommandEndsWithTheJob) {
-  EXPECT_EQ(kSparkEngine.ask, nullptr);
-  EXPECT_EQ(kSparkEngine.job_of(example(), "whatever is printed"), "nightly");
-  EXPECT_TRUE(kSparkEngine.fetch(example(), "nightly").empty());
+  EXPECT_EQ(spark().ask, nullptr);
+  EXPECT_EQ(spark().job_of(example(), "whatever is printed"), "nightly");
+  EXPECT_TRUE(spark().fetch(example(), "nightly").empty());
 }
 
 }  // namespace
