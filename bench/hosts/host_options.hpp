@@ -8,8 +8,6 @@
 
 namespace hbench {
 
-inline constexpr const char* kExpectHostsFlag = "--expect-hosts";
-
 /// What people say of hosts.
 struct HostOptions {
   HostFlags named;

@@ -12,6 +12,8 @@
 
 namespace hbench {
 
+inline constexpr const char* kExpectHostsFlag = "--expect-hosts";
+
 /// What the flags say of hosts; empty where they are not given.
 struct HostFlags {
   std::string hosts;                ///< `-H`

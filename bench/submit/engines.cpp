@@ -3,7 +3,7 @@
 #include <string>
 
 #include "bench/command/words.hpp"
-#include "bench/hosts/host_options.hpp"
+#include "bench/launch/allocation.hpp"
 #include "bench/submit/engine.hpp"
 
 namespace hbench {

@@ -85,7 +85,11 @@ constexpr Published kPublished[] = {
 /// The installation has the files; `track-check-1` is written by hand, because it also has limits of the values.
 ExitCode run_schemas(const Call& call) {
   std::filesystem::path folder = ".";
-  Arguments app("Writes a JSON Schema for each answer that a verb prints with --json.", "hbench schemas");
+  Arguments app(
+      "Writes a JSON Schema for each answer that a verb prints with --json, but that of track check, which is a file "
+      "of the "
+      "installation.",
+      "hbench schemas");
   app.footer("Examples:\n  hbench schemas --folder .");
   app.add_option("--folder", folder, "write the files into this folder, which exists");
   if (app.parse(call)) return ExitCode::good;

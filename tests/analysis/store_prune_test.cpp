@@ -138,11 +138,11 @@ TEST(Prune, OnlySaysWhatWouldGoInADryRun) {
 
 TEST(Prune, SaysWhatWouldGoOfAnOlderSchemaWithoutMigratingIt) {
   const TemporaryFolder folder;
-  run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data/version_5.sql"));
+  run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data/version_9.sql"));
   const std::string before = bytes_of(folder / "old.db");
-  EXPECT_EQ(prune_database(folder / "old.db", {.keep = 1}, true).runs.size(), 2u);
+  EXPECT_EQ(prune_database(folder / "old.db", {.keep = 1}, true).runs.size(), 5u);
   EXPECT_EQ(bytes_of(folder / "old.db"), before);
-  EXPECT_EQ(prune_database(folder / "old.db", {.keep = 1}, false).runs.size(), 2u);
+  EXPECT_EQ(prune_database(folder / "old.db", {.keep = 1}, false).runs.size(), 5u);
   EXPECT_EQ(Store(folder / "old.db").runs().size(), 1u);
 }
 

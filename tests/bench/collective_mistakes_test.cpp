@@ -80,7 +80,7 @@ TEST(CollectiveMistakes, OfSizesAndNumbersAreRefused) {
       {{"-i", "1", "-e", "1M"}, "these are more than 4096 sizes", "--stepbytes"},
       {{"-i", "8", "-f", "2"}, "excludes", "--help"},
       {{"-f", "1"}, "--stepfactor: Value 1 not in range", "--help"},
-      {{"-f", "nan"}, "--stepfactor: is no number", "--help"},
+      {{"-f", "nan"}, "--stepfactor: 'nan' is no number", "--help"},
       {{"-n", "-3"}, "--iters: Value -3 not in range", "--help"},
       {{"-w", "-1"}, "--warmup-iters: Value -1 not in range", "--help"},
       {{"-T", "0"}, "--timeout 0: not a time above 0", "500ms"},

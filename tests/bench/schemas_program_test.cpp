@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/bench/program.hpp"
 #include "tests/support/json_schema.hpp"
 
@@ -14,7 +16,11 @@ void expect_valid(const Workplace& workplace, std::string_view schema, const std
   const Outcome outcome = workplace.shell(script);
   ASSERT_EQ(workplace.run({"schemas", "--folder", workplace.folder().path().string()}).code, 0);
   ASSERT_FALSE(outcome.out.empty()) << script << "\n" << outcome.err;
-  EXPECT_EQ(broken_by(outcome.out, bytes_of(workplace / fmt::format("{}.json", schema))), "") << script;
+  const std::string by_hand = fmt::format(HBENCH_SOURCE_DIR "/reports/track/{}.json", schema);
+  const bool written = std::filesystem::exists(by_hand);
+  EXPECT_EQ(broken_by(outcome.out, bytes_of(written ? by_hand : (workplace / fmt::format("{}.json", schema)).string())),
+            "")
+      << script;
 }
 
 TEST(PublishedSchemas, HoldWhatPredictionsPrint) {

@@ -228,7 +228,7 @@ TEST(KubernetesYaml, QuotesArgumentsForYamlAndForKubernetes) {
                                                                "\xc3\xa9 \xf0\x9f\x98\x80"
                                                                R"("
             - "--expect-hosts"
-            - "4"
+            - "2"
             - "--network-interface"
             - "eth0"
             - "--db"
