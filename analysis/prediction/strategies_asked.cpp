@@ -48,9 +48,6 @@ Names compressors_for(const PredictionRequest& request, const AlgorithmRule& alg
 
 Names fusions_for(const PredictionRequest& request, const AlgorithmRule& algorithm,
                   const CompressorChoice& compressor) {
-  if (request.fusions == Names{"usual"})
-    return {"none", "threshold:1MiB", "threshold:4MiB", "threshold:16MiB", "threshold:64MiB",
-            "ddp",  "horovod",        "mg-wfbp"};
   if (!request.fusions.empty()) return request.fusions;
   if (algorithm.uses_servers()) return {"none"};
   return {compressor.needs_fixed_buckets() ? "ddp" : "horovod"};

@@ -48,6 +48,12 @@ std::vector<FrameworkChoice> parse_frameworks(const std::string& text, std::stri
   return choices;
 }
 
+std::vector<std::string> parse_fusions(const std::string& text, std::string_view flag) {
+  if (text != "usual") return split_list(text, flag);
+  return {"none", "threshold:1MiB", "threshold:4MiB", "threshold:16MiB", "threshold:64MiB",
+          "ddp",  "horovod",        "mg-wfbp"};
+}
+
 std::vector<ServerChoice> parse_server_choices(const std::string& text, std::string_view flag) {
   std::vector<ServerChoice> choices;
   for (const std::string& choice : split_list(text, flag)) choices.push_back(parse_servers(choice));
@@ -87,9 +93,10 @@ void add_strategies(Arguments& app, SweepRequest& request, OwnModelOptions& own)
   app.add_list("--profile", request.profiles, "clusters to simulate, or a TOML file of your own (comma list)");
   app.add_list("--algorithm", request.algorithms, "ring, ps (parameter server), vendor, auto ... (comma list)");
   app.add_list("--compressor", request.compressors, "none, fp16 (comma list)");
-  app.add_list(
-      "--fusion", request.fusions,
-      "none, threshold:25MiB, horovod:128MiB:1ms, horovod-2018, ddp (comma list), or usual: those that people try");
+  app.add_parsed(
+      "--fusion", request.fusions, parse_fusions,
+      "none, threshold:25MiB, horovod:128MiB:1ms, horovod-2018, ddp (comma list), or usual: those that people "
+      "try");
   app.add_list("--placement", request.placements,
                "placement of parameters on servers: greedy, round-robin, sliced (comma list)");
   app.add_parsed("--servers", request.servers, parse_server_choices,
