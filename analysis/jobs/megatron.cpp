@@ -30,7 +30,7 @@ constexpr std::string_view kForward = "forward-compute", kBackward = "backward-c
 constexpr std::array<std::string_view, 5> kExchanges{"all-grads-sync", "params-all-gather",  //
                                                      "backward-params-all-reduce", "backward-reduce-model-grads",
                                                      "backward-gather-model-params"};
-/// Of the timers of an iteration, in memory.
+/// The bytes that the timers of an iteration take in memory.
 constexpr std::size_t kTimerBytes = 256;
 /// Of a line; what comes after belongs to no line of Megatron's.
 constexpr std::size_t kMostBytes = 1 << 16;

@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 using Index = std::uint32_t;
 
 constexpr int kMostDepth = 64;
-/// What a value takes in a map of JSON or of the memory, beside its text.
+/// The bytes that a value takes in a map of JSON or of the memory, beside its text.
 constexpr std::size_t kEntryBytes = 96;
 constexpr Index kMark = UINT32_MAX;
 
@@ -132,7 +132,7 @@ class Machine {
   /// Containers may take what is on the stack.
   void push(Index index) { source_.keep(stack_, index, sizeof(Index)); }
 
-  /// What a text takes beside its value.
+  /// The bytes that a text takes beside its value.
   static std::size_t text_bytes(const Json& value) {
     return value.is_string() ? sizeof(std::string) + value.get_ref<const std::string&>().capacity() : 0;
   }

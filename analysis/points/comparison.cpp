@@ -49,12 +49,12 @@ bool comparable(const Point& point, Evidence evidence) {
   return point.asked.evidence == evidence && !point.failed && point.efficiency.has_value();
 }
 
-/// Of a source that states no rate of one GPU the throughput can be compared.
+/// Returns whether the efficiency or, of a source that states no rate of one GPU, the throughput can be compared.
 bool comparable_figure(const Point& point, Evidence evidence) {
   return comparable(point, evidence) || (point.asked.evidence == evidence && !point.failed && point.throughput > 0);
 }
 
-/// With the efficiency that it has at the simulated rate of one GPU, where its source does not state its own.
+/// Returns it with the efficiency that it has at the simulated rate of one GPU, where its source states none.
 Point beside(const Point& simulated, Point published) {
   if (published.efficiency || !(simulated.throughput > 0)) return published;
   published.efficiency = *simulated.efficiency * published.throughput / simulated.throughput;

@@ -66,7 +66,7 @@ void note_assumptions(Alternative& alternative, const Profile& cluster, const Go
   if (goals.budget > 0) alternative.assumed.emplace_back("price.retrieved");
 }
 
-/// What rests on an assumption is never sure, whatever its band says.
+/// Takes the grade down to likely where the alternative rests on an assumption, whatever its band says.
 void cap(Alternative& alternative, double rate_factor) {
   if (rate_factor > kUsualRateFactor || !alternative.assumed.empty())
     alternative.meets = std::max(alternative.meets, Certainty::likely);

@@ -202,7 +202,7 @@ TEST_F(TraceVerb, SimulatesASimulatedStepAgain) {
   EXPECT_THAT(text, Not(HasSubstr("have changed"))) << "the same step as the stored one";
   const auto file = nlohmann::json::parse(printed({"--case", "16 GPUs of hkbu-10gbe, ring", "--format", "perfetto"}));
   EXPECT_EQ(file.at("otherData").at("evidence"), "simulated");
-  std::vector<std::string> simulating;  // each may take seconds, which a person is told
+  std::vector<std::string> simulating;  // each may take seconds, which is reported
   TraceRequest request{.match = "16 GPUs of hkbu-10gbe, ring"};
   request.simulating = [&](const std::string& name) { simulating.push_back(name); };
   find_traced_cases(Store(file_, Store::Mode::read_only), load_data(), request);
