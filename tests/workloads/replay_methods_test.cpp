@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/collectives/shared_ranks.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/workloads/replay_cases.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 #include "workloads/step/model_units.hpp"
@@ -225,6 +226,8 @@ void expect_to_send_as_simulated(const char* method, const World& world, const c
   const double tolerance = request.strategy.compressor.verbatim() || world.servers > 0 ? 1e-9 : 2e-3;
   const auto sum = [](const Moved& moved) { return moved.within + moved.between; };
   for (const bool shares_memory : {false, true}) {
+    // Ranks that poll shared memory take minutes under a sanitizer.
+    if (shares_memory && support::kSanitized) continue;
     const Replayed all = replay_on(shares_memory ? support::make_shared_thread_endpoints(world.ranks(), 16 << 20)
                                                  : make_thread_endpoints(world.ranks()),
                                    request, replayed);
