@@ -60,12 +60,12 @@ struct Recording {
   std::string file;    ///< as the user named it
   std::string format;  ///< its name in the table of formats
   std::optional<int> rank;
-  int world = 0;         ///< ranks of the job; 0: not known
-  std::string backend;   ///< `nccl`, `gloo` ..
-  std::string gpu;       ///< as the driver calls it; empty: none, or not known
-  bool sharded = false;  ///< parameters are gathered before they are used (FSDP, ZeRO-3)
-  int batch = 0;         ///< samples of one rank and step; 0: not known
-  std::vector<RecordedStep> steps;
+  int world = 0;                     ///< ranks of the job; 0: not known
+  std::string backend;               ///< `nccl`, `gloo` ..
+  std::string gpu;                   ///< as the driver calls it; empty: none, or not known
+  bool sharded = false;              ///< parameters are gathered before they are used (FSDP, ZeRO-3)
+  int batch = 0;                     ///< samples of one rank and step; 0: not known
+  std::vector<RecordedStep> steps;   ///< at least one: a reader refuses a file without
   std::vector<std::string> unknown;  ///< what the file does not say, in sentences, each with its cure
   std::string no_backward;           ///< where no step shows its backward pass: why, and the cure; empty: as usual
 };

@@ -112,8 +112,8 @@ std::vector<Comparison> compare_with_published(const std::vector<Point>& points)
     for (const Point* known : published.like(simulated.asked)) {
       const Point figure = beside(simulated, *known);
       if (same_place(simulated.asked, figure.asked) && figure.efficiency)
-        comparisons.push_back(
-            {simulated, figure, *simulated.efficiency - *figure.efficiency, chosen_with(figure.asked)});
+        comparisons.push_back({simulated, figure, *simulated.efficiency - *figure.efficiency, chosen_with(figure.asked),
+                               !known->efficiency});
     }
   }
   return comparisons;

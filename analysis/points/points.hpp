@@ -24,6 +24,8 @@ struct Comparison {
   Point published;
   double difference = 0;  ///< simulated - published efficiency, in points of 1
   std::string chosen{};   ///< with this figure known (`chosen_with`); empty: nothing
+  /// The source states no rate of one GPU: the published efficiency is that at the simulated one.
+  bool at_simulated_rate = false;
 };
 /// Every such pair, in the order of the simulated points. Fusion policies are the same when their names are
 /// (sources seldom state parameters); the number of servers is not compared. Where a source states a throughput and no

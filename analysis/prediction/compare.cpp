@@ -58,7 +58,7 @@ ComparisonAnswer compare(const ReadyComparison& asked, const Data& data, const S
   std::vector<CaseResult> results;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const ComparedPlace& place = asked.places[i];
-    // What was published keeps its cluster's name, by which it is known what was chosen with it.
+    // A published point keeps its cluster's name, by which it is known what was chosen with it.
     const std::string label(place.label), profile(place.is_real() ? place.nodes : place.label);
     answer.labels[profile] = label;
     Plan& plan = plans[i];

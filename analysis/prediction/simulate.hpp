@@ -52,9 +52,9 @@ RatePrior rate_prior(const Profile& cluster, int gpus);
 /// A simulated step with its band.
 struct SimulatedStep {
   StepTimes times;  ///< of its schedule, with the profile's figures
-  /// What a framework that is named loses beside, on average, as a factor (`expected_loss`): input, hosts and links,
-  /// whatever the method. 1 where hbench's own engine is meant, and where the rate of the GPU is of a full node, or of
-  /// a job of several GPUs: it has that in it.
+  /// The factor by which a framework that is named takes longer on average than its schedule (`expected_loss`): input,
+  /// hosts and links, whatever the method. 1 where hbench's own engine is meant, and where the rate of the GPU is of a
+  /// full node, or of a job of several GPUs: it has that in it.
   double lost = 1;
   std::vector<Span> spans;  ///< of this step
   /// With all of them better and worse by its uncertainty, and at the ends of its factors; the GPU slower and faster by
@@ -113,7 +113,7 @@ class SimulatedRunner {
     TrainingStrategy strategy;
     World world;
   };
-  /// Whether a framework loses time beside (`SimulatedStep::lost`).
+  /// Returns whether a framework loses time beside its schedule (`SimulatedStep::lost`).
   bool loses(const Setting& setting) const {
     return setting.asked.gpus > 1 && setting.strategy.preset != nullptr && setting.slowed == 1 && !rates_of_jobs_;
   }

@@ -9,7 +9,7 @@ namespace {
 constexpr double kSameRate = 0.01;
 
 bool is_pair(const Validation& a, const Validation& b) {
-  // Of a figure from which one of its profile was computed, the ratio says nothing; other choices are on both sides.
+  // The ratio says nothing of a figure from which one of its profile was computed; other choices are on both sides.
   if (a.chosen == "profile" || b.chosen == "profile" || a.residual.source != b.residual.source) return false;
   const Case &one = a.asked, &other = b.asked;
   return one.workload == other.workload && one.profile == other.profile && one.gpus == other.gpus &&

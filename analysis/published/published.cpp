@@ -213,7 +213,7 @@ std::string key_with_fusion_by_name(Case published) {
   return published.key();
 }
 
-/// By the keys of their cases.
+/// What was chosen with each row, by the key of its case.
 std::map<std::string, std::string> choices() {
   std::map<std::string, std::string> chosen;
   for (const auto& rows : {own_rows(published_table(), "published.csv"), own_rows(mlperf_table(), "mlperf.csv")})

@@ -24,8 +24,8 @@ std::vector<CaseResult> published_results();
 std::vector<CaseResult> mlperf_results();
 /// Steps with sharded state (FSDP's FULL_SHARD and SHARD_GRAD_OP); `analysis/published/sharded.csv`.
 std::vector<CaseResult> sharded_results();
-/// What of the model was chosen with this published case known, by the column `calibrated` of the project's own tables:
-/// predicting it again proves less than predicting one that chose nothing, which is empty.
+/// Returns what of the model was chosen with this published case known, by the column `calibrated` of the project's own
+/// tables: predicting it again proves less than predicting one that chose nothing, which is empty.
 std::string chosen_with(const Case& published);
 /// Returns `owner/name` of a repository on GitHub, with the number of an issue: who says what a source has, so that
 /// rows of one do not count as several. Of other addresses it is the host.

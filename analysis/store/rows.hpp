@@ -31,7 +31,7 @@ std::vector<CaseResult> select_baselines(Database& database);
 /// where these are asked for.
 std::vector<CaseResult> select_of_run(Database& database, std::int64_t run, bool with_spans = false);
 
-/// What a migration cannot say in SQL: gives every case the keys of today's list of fields.
+/// Gives every case the keys of today's list of fields, which a migration cannot say in SQL.
 void complete_cases(Database& database);
 
 }  // namespace hbench::store

@@ -115,10 +115,6 @@ class HelpFormatter final : public CLI::Formatter {
   }
 };
 
-}  // namespace
-
-namespace {
-
 /// CLI11 takes other notations, such as 0x10, and NaN lies in each of its ranges.
 template <class Number>
 Check range_of(Number smallest, Number largest) {

@@ -34,9 +34,6 @@ Table error_table(const std::vector<Comparison>& comparisons) {
   return table;
 }
 
-/// Whether the published efficiency is that at the simulated rate of one GPU, since the source states none.
-bool states_no_rate(const Comparison& pair) { return pair.published.baseline.starts_with("one GPU as simulated"); }
-
 Table pairs(const Scaling& scaling) {
   std::vector<const Comparison*> sorted;
   for (const Comparison& comparison : scaling.input.comparisons) sorted.push_back(&comparison);
@@ -51,7 +48,7 @@ Table pairs(const Scaling& scaling) {
     const Case& asked = pair->published.asked;
     table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked), std::to_string(asked.gpus),
                           scaling.words.strategy(asked),
-                          percent_cell(pair->published.efficiency) + (states_no_rate(*pair) ? " *" : ""),
+                          percent_cell(pair->published.efficiency) + (pair->at_simulated_rate ? " *" : ""),
                           percent_cell(pair->simulated.efficiency), signed_points(pair->difference),
                           pair->chosen.empty() ? "nothing" : pair->chosen, asked.source});
   }
