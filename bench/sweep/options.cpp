@@ -1,6 +1,7 @@
 #include "bench/sweep/options.hpp"
 
 #include <fmt/format.h>
+#include <array>
 
 #include "analysis/prediction/gpu_range.hpp"
 #include "bench/command/arguments.hpp"
@@ -49,9 +50,16 @@ std::vector<FrameworkChoice> parse_frameworks(const std::string& text, std::stri
 }
 
 std::vector<std::string> parse_fusions(const std::string& text, std::string_view flag) {
-  if (text != "usual") return split_list(text, flag);
-  return {"none", "threshold:1MiB", "threshold:4MiB", "threshold:16MiB", "threshold:64MiB",
-          "ddp",  "horovod",        "mg-wfbp"};
+  constexpr std::array kUsual{"none", "threshold:1MiB", "threshold:4MiB", "threshold:16MiB", "threshold:64MiB",
+                              "ddp",  "horovod",        "mg-wfbp"};
+  std::vector<std::string> fusions;
+  for (std::string& each : split_list(text, flag)) {
+    if (each == "usual")
+      fusions.insert(fusions.end(), kUsual.begin(), kUsual.end());
+    else
+      fusions.push_back(std::move(each));
+  }
+  return fusions;
 }
 
 std::vector<ServerChoice> parse_server_choices(const std::string& text, std::string_view flag) {

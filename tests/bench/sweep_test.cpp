@@ -140,13 +140,15 @@ TEST(ReportVerb, WritesAFolderOrPrintsAFormat) {
   EXPECT_GT(workplace.run({"report", "--format", "markdown", "--full"}).out.size(), brief.out.size());
 }
 
-TEST(FusionFlag, TakesTheUsualSettingsByOneWord) {
+TEST(FusionFlag, TakesTheUsualSettingsByOneWordBesideOthers) {
   const Workplace workplace;
-  const Outcome outcome =
-      workplace.run({"sweep", "--dry-run", "--fusion", "usual", "--gpus", "8", "--workload", "vgg16", "--profile",
-                     "hkbu-10gbe", "--algorithm", "ring", "--compressor", "none", "--evidence", "simulated"});
-  EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, testing::AllOf(HasSubstr("8 cases"), HasSubstr("threshold:4MiB"), HasSubstr("mg-wfbp")));
+  for (const auto& [fusions, cases] : {std::pair{"usual", "8 cases"}, {"usual,byteps", "9 cases"}}) {
+    const Outcome outcome =
+        workplace.run({"sweep", "--dry-run", "--fusion", fusions, "--gpus", "8", "--workload", "vgg16", "--profile",
+                       "hkbu-10gbe", "--algorithm", "ring", "--compressor", "none", "--evidence", "simulated"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, testing::AllOf(HasSubstr(cases), HasSubstr("threshold:4MiB"), HasSubstr("mg-wfbp")));
+  }
 }
 
 TEST(List, PrintsAFamilyAsTextMarkdownAndJson) {
