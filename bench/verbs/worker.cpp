@@ -24,7 +24,7 @@ namespace {
 /// The rank of a host in `hbench doctor --hosts --find-slow`: what `hbench-worker worker` does with a probe's order.
 /// The exit code; a rank that fails has said why.
 ExitCode run_probe_worker(const ProbeOrder& order, const Say& say) {
-  const std::unique_ptr<RankEndpoints> endpoints = make_process_endpoints();
+  const std::unique_ptr<RankEndpoints> endpoints = make_process_endpoints(order.timeout);
   Endpoint& home = endpoints->home();
   const ProbeReport report{.pass_begins =
                                [&](int pass) {

@@ -98,7 +98,7 @@ LoopReport spoken_report(const Say& say) {
 
 ExitCode run_collective_worker(const CollectiveOrder& order, const PeerSet& peers, const Say& say) {
   if (order.threads) return run_threads(order, peers, say);
-  const std::unique_ptr<RankEndpoints> endpoints = make_process_endpoints();
+  const std::unique_ptr<RankEndpoints> endpoints = make_process_endpoints(order.options.timeout);
   return run_one(order, *endpoints, peers, say, [&] { pin_process(endpoints->home(), order.options.timeout); });
 }
 

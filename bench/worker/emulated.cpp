@@ -138,7 +138,7 @@ ExitCode run_emulated_worker(const WorkOrder& order, const Say& say) {
   request.dilation = emulation.replay.dilation;
   request.polling = emulation.polling;
   request.strategy.on_gpu = false;  // cores replay it, whatever it was recorded on
-  const std::unique_ptr<RankEndpoints> endpoints = make_process_endpoints();
+  const std::unique_ptr<RankEndpoints> endpoints = make_process_endpoints(order.timeout);
   require_ranks(endpoints->home().transport(), request.world.ranks());
   const std::unique_ptr<Endpoint> endpoint = make_emulated_endpoint(
       endpoints->home(), emulation.costs, make_control(endpoints->home().transport(), emulation.costs));

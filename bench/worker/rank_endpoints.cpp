@@ -1,5 +1,7 @@
 #include "bench/worker/rank_endpoints.hpp"
 
+#include <unistd.h>
+
 #include <map>
 
 #include "bench/worker/backing_folders.hpp"
@@ -8,8 +10,12 @@
 namespace hbench {
 namespace {
 
+/// Than twice the time-out, after which whoever starts ranks has stopped those that it reaches.
+constexpr Seconds kLonger{20};
+
 class ProcessEndpoints final : public RankEndpoints {
  public:
+  explicit ProcessEndpoints(Seconds timeout) : home_(make_home(timeout)) {}
   Endpoint& home() override { return *home_; }
   Endpoint& of(std::string_view executor) override {
     const ExecutorKind* kind = find_executor(executor);
@@ -20,18 +26,23 @@ class ProcessEndpoints final : public RankEndpoints {
   }
 
  private:
-  static std::unique_ptr<Endpoint> make_home() {
+  static std::unique_ptr<Endpoint> make_home(Seconds timeout) {
     forget_absent_backing_folders();
-    return make_mpi_endpoint();
+    if (timeout.value > 0) alarm(static_cast<unsigned>((timeout * 2 + kLonger).value));
+    std::unique_ptr<Endpoint> home = make_mpi_endpoint();
+    alarm(0);
+    return home;
   }
 
-  std::unique_ptr<Endpoint> home_ = make_home();
+  std::unique_ptr<Endpoint> home_;
   /// By how it is made: executors may share an endpoint.
   std::map<decltype(ExecutorKind::make_endpoint), std::unique_ptr<Endpoint>> made_;
 };
 
 }  // namespace
 
-std::unique_ptr<RankEndpoints> make_process_endpoints() { return std::make_unique<ProcessEndpoints>(); }
+std::unique_ptr<RankEndpoints> make_process_endpoints(Seconds timeout) {
+  return std::make_unique<ProcessEndpoints>(timeout);
+}
 
 }  // namespace hbench

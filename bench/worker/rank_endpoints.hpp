@@ -3,6 +3,7 @@
 #include <memory>
 #include <string_view>
 
+#include "collectives/base/units.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 
 namespace hbench {
@@ -17,7 +18,9 @@ class RankEndpoints {
 };
 
 /// Those of a process that is one rank, made when first asked for; MPI's is there from the beginning. Executors of
-/// other libraries say what they have to say by MPI. \throws Error (environment) without MPI.
-std::unique_ptr<RankEndpoints> make_process_endpoints();
+/// other libraries say what they have to say by MPI. With a `timeout`, a process whom MPI does not join to the others
+/// ends by SIGALRM, some seconds after whoever started it gave it up: MPI itself would wait for a daemon that is cut
+/// off for as long as TCP does, 15 minutes. \throws Error (environment) without MPI.
+std::unique_ptr<RankEndpoints> make_process_endpoints(Seconds timeout = Seconds{0});
 
 }  // namespace hbench

@@ -85,7 +85,7 @@ ExitCode run_training_worker(const WorkOrder& order, const Say& say) {
   if (!request.strategy.communicates()) return train_rank(request, nullptr, say, [] { pin_to_core(0); });
   const ExecutorKind& executor = *request.strategy.executor;
   if (ranks_are_processes(order.asked, request.strategy)) {
-    const std::unique_ptr<RankEndpoints> endpoints = make_process_endpoints();
+    const std::unique_ptr<RankEndpoints> endpoints = make_process_endpoints(order.timeout);
     return train_rank(request, &endpoints->of(executor.name), say,
                       [&] { pin_process(endpoints->home(), request.timeout); });
   }
