@@ -9,11 +9,9 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/replace_file.hpp"
-#include "collectives/base/scratch_folder.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/gnuplot.hpp"
 #include "reports/formats/prepare.hpp"
-#include "reports/formats/thin.hpp"
 
 namespace hbench {
 namespace {

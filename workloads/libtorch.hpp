@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "collectives/base/availability.hpp"
+#include "collectives/base/library.hpp"
 #include "workloads/step/precision.hpp"
 
 namespace hbench {

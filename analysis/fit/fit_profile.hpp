@@ -2,6 +2,7 @@
 
 /// Calibrates a profile with steps that somebody has measured on the cluster: which figures explain them, and which of
 /// these the steps determine.
+/// The step that would tell most of a profile, if somebody measured it.
 
 #include <optional>
 #include <string>
@@ -47,5 +48,13 @@ std::string figure_text(const Profile& profile, const Prior& prior);
 Profile moved(Profile profile, const Prior& prior, double log_factor);
 /// Which steps would determine it.
 std::string_view determined_by(const Prior& prior);
+
+/// Among the workloads of the rows on one full node, and on the most GPUs of the rows, two nodes at least; none where
+/// no step would tell a tenth more of anything. Simulates each a few times.
+std::optional<NextRow> next_row(const FittedProfile& fitted, const Data& data);
+
+/// \throws Error (usage) where steps that the fit does not know would be predicted worse by it than without it, naming
+/// `next_row`: nothing must be written.
+void require_better(const FittedProfile& fitted, const Data& data);
 
 }  // namespace hbench

@@ -3,13 +3,49 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/fit/profile_text.hpp"
-#include "collectives/base/toml_text.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/toml_reader.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
 namespace {
+
+constexpr std::size_t kFewestSizes = 4;
+
+/// seconds = constant + slope x bytes.
+struct Line {
+  double constant = 0;
+  double slope = 0;
+};
+
+/// Minimises the sum of ((constant + slope x bytes) / seconds - 1)^2 by its normal equations, over every other size.
+Line line_through(const std::vector<TimedSize>& timed) {
+  double ww = 0, wx = 0, xx = 0, w = 0, x = 0;
+  for (std::size_t i = 0; i < timed.size(); i += 2) {
+    const double weight = 1 / timed[i].seconds, scaled = static_cast<double>(timed[i].bytes) / timed[i].seconds;
+    ww += weight * weight;
+    wx += weight * scaled;
+    xx += scaled * scaled;
+    w += weight;
+    x += scaled;
+  }
+  const double determinant = ww * xx - wx * wx;
+  const Line line{(w * xx - x * wx) / determinant, (ww * x - wx * w) / determinant};
+  // No latency is negative: then the best line with none.
+  return line.constant >= 0 ? line : Line{0, x / xx};
+}
+
+void check(const std::vector<TimedSize>& timed) {
+  if (timed.size() < kFewestSizes)
+    throw Error(ExitCode::usage, fmt::format("{} sizes are too few to fit a link to", timed.size()),
+                fmt::format("time at least {}: half of them are fitted, the others check it", kFewestSizes));
+  for (const TimedSize& each : timed)
+    if (!(each.seconds > 0 && std::isfinite(each.seconds)))
+      throw Error(ExitCode::wrong_data, fmt::format("{} bytes took {} s, which is no time", each.bytes, each.seconds));
+}
 
 /// The largest uncertainty that a profile may state.
 constexpr double kMostUncertainty = 0.9;
@@ -35,6 +71,32 @@ std::string line_rate_in_words(const Profile& network) {
 }
 
 }  // namespace
+
+LinkFit fit_link(std::vector<TimedSize> timed, int ranks) {
+  check(timed);
+  std::ranges::sort(timed, {}, &TimedSize::bytes);
+  const Line line = line_through(timed);
+  if (!(line.slope > 0 && std::isfinite(line.slope)))
+    throw Error(ExitCode::wrong_data, "the times of the all-reduces do not grow with their size",
+                "the machine is too busy to be measured, or the sizes are all small: measure again");
+  const double steps = 2.0 * (ranks - 1);
+  LinkFit link;
+  link.latency = Seconds(line.constant / steps);
+  link.rate = BytesPerSecond(steps / ranks / line.slope);
+  for (std::size_t i = 1; i < timed.size(); i += 2) {
+    const double error = std::fabs(ring_time(link, ranks, timed[i].bytes).value / timed[i].seconds - 1);
+    link.mean_error += error;
+    link.largest_error = std::max(link.largest_error, error);
+    ++link.unseen;
+  }
+  link.mean_error /= static_cast<double>(link.unseen);
+  return link;
+}
+
+Seconds ring_time(const LinkFit& link, int ranks, std::int64_t bytes) {
+  const double steps = 2.0 * (ranks - 1);
+  return Seconds(steps * link.latency.value + steps / ranks * static_cast<double>(bytes) / link.rate.value);
+}
 
 std::string machine_title(const Profile& network, const MachineFigures& machine) {
   return fmt::format("machines like this joined by {}, {} {} per node, {}", network.name, machine.ranks, machine.what,

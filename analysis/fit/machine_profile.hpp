@@ -1,15 +1,48 @@
 #pragma once
 
 /// A cluster of nodes like this machine, joined by the network of another profile: the text of its file. Pure.
+/// What joins the ranks of one machine, from timed all-reduces. Pure.
+///
+/// A ring of N ranks takes 2(N-1) steps of latency a + S/(N B) for S bytes (R. Thakur, R. Rabenseifner, W. Gropp,
+/// "Optimization of collective communication operations in MPICH", IJHPCA 19(1), 2005): a straight line in S, with a
+/// and B as its two figures. Reductions are within B: for one N their time has the same shape.
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "analysis/fit/link_fit.hpp"
+#include "collectives/base/units.hpp"
 #include "collectives/network/profile.hpp"
 
 namespace hbench {
+
+/// One timed ring all-reduce: bytes of each rank's buffer, seconds of the slowest rank.
+struct TimedSize {
+  std::int64_t bytes = 0;
+  double seconds = 0;
+
+  friend bool operator==(const TimedSize&, const TimedSize&) = default;
+};
+
+/// A line through every other size, and how far it is from the sizes between, which it has not seen.
+struct LinkFit {
+  Seconds latency;      ///< of one message; at least 0
+  BytesPerSecond rate;  ///< of one rank's link, in one direction
+  std::size_t unseen = 0;
+  /// |fitted - timed| / timed over the unseen sizes, as fractions.
+  double mean_error = 0, largest_error = 0;
+};
+
+/// Least squares of the relative errors, because times span orders of magnitude. A curve that is no line gives a
+/// large error, not a refusal. `timed` in any order, each size once; `ranks` of at least 2.
+/// \throws Error (usage) for fewer than four sizes, (wrong_data) for times that are none or do not grow with the size.
+LinkFit fit_link(std::vector<TimedSize> timed, int ranks);
+
+/// Returns the time of a ring all-reduce of `bytes` bytes among `ranks` ranks over the fitted link.
+Seconds ring_time(const LinkFit& link, int ranks, std::int64_t bytes);
 
 /// What was measured here.
 struct MachineFigures {

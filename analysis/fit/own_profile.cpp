@@ -6,8 +6,8 @@
 
 #include "analysis/fit/profile_text.hpp"
 #include "collectives/base/error.hpp"
-#include "collectives/base/parse_number.hpp"
-#include "collectives/base/toml_text.hpp"
+#include "collectives/base/text.hpp"
+#include "collectives/base/toml_reader.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/base/parse_number.hpp"
-#include "collectives/base/toml_text.hpp"
+#include "collectives/base/text.hpp"
+#include "collectives/base/toml_reader.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "analysis/import/format.hpp"
-#include "analysis/import/measured_unit.hpp"
 #include "analysis/import/mpi_collective.hpp"
 #include "analysis/import/words.hpp"
 #include "collectives/base/error.hpp"

@@ -2,10 +2,9 @@
 
 #include <array>
 
-#include "analysis/import/cases.hpp"
 #include "analysis/import/format.hpp"
 #include "analysis/import/json_value.hpp"
-#include "analysis/import/measured_unit.hpp"
+#include "analysis/import/words.hpp"
 #include "analysis/points/tracked_metric.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"

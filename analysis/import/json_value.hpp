@@ -2,8 +2,9 @@
 
 /// The JSON of other programs: values that know where they stand, for errors that say so.
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
+
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

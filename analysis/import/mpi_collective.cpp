@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/import/cases.hpp"
+#include "analysis/import/format.hpp"
 #include "analysis/import/words.hpp"
 #include "analysis/points/collectives.hpp"
 #include "collectives/base/error.hpp"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/import/cases.hpp"
+#include "analysis/import/format.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 
 namespace hbench {

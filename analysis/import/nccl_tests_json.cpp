@@ -4,7 +4,7 @@
 #include "analysis/import/json_value.hpp"
 #include "analysis/import/nccl_tests_cases.hpp"
 #include "analysis/import/nccl_tests_output.hpp"
-#include "analysis/import/timestamp.hpp"
+#include "analysis/import/words.hpp"
 #include "collectives/base/error.hpp"
 
 /// nccl-tests' `-J FILE` (github.com/NVIDIA/nccl-tests, src/util.cu). Its list of devices has one of each process,

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/import/nccl_tests_row.hpp"
+#include "analysis/import/nccl_tests_table.hpp"
 
 namespace hbench {
 

@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/import/cases.hpp"
-#include "analysis/import/measured_unit.hpp"
+#include "analysis/import/format.hpp"
 #include "analysis/import/words.hpp"
 #include "analysis/points/tracked_metric.hpp"
 #include "collectives/base/error.hpp"

@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include "analysis/import/cases.hpp"
 #include "analysis/import/format.hpp"
 #include "analysis/import/json_value.hpp"
 #include "analysis/import/words.hpp"

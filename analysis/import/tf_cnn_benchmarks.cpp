@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/import/cases.hpp"
 #include "analysis/import/format.hpp"
 #include "analysis/import/words.hpp"
 #include "analysis/points/tracked_metric.hpp"

@@ -1,13 +1,94 @@
 #include "analysis/import/words.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
 #include <cmath>
 
-#include "collectives/base/parse_number.hpp"
 #include "collectives/base/text.hpp"
+#include "collectives/base/units_text.hpp"
 
 namespace hbench {
 namespace {
+
+/// The digits of a text with a place for each: `dddd-dd-dd`. None where another character stands.
+std::optional<int> digits(std::string_view text, std::size_t at, std::size_t count) {
+  if (text.size() < at + count) return std::nullopt;
+  int value = 0;
+  const char* end = text.data() + at + count;
+  const auto [stop, status] = std::from_chars(text.data() + at, end, value);
+  if (status != std::errc() || stop != end || value < 0) return std::nullopt;
+  return value;
+}
+
+/// Minutes east of UTC: `+01:00`, `Z`, nothing. None for other ends.
+std::optional<int> offset_of(std::string_view zone) {
+  if (zone.empty() || zone == "Z") return 0;
+  const auto hours = digits(zone, 1, 2), minutes = digits(zone, 4, 2);
+  if (zone.size() != 6 || (zone[0] != '+' && zone[0] != '-') || zone[3] != ':' || !hours || !minutes)
+    return std::nullopt;
+  return (zone[0] == '-' ? -1 : 1) * (60 * *hours + *minutes);
+}
+
+constexpr Unit kTimes[] = {{"s", 1},
+                           {"sec", 1},
+                           {"seconds", 1},
+                           {"ms", 1e-3},
+                           {"us", 1e-6},
+                           {"\xc2\xb5s", 1e-6},  // the micro sign
+                           {"\xce\xbcs", 1e-6},  // the Greek letter
+                           {"ns", 1e-9},
+                           {"min", 60}};
+
+/// What is counted or carried in a time: with one behind it, as in `gb_s`, a name is of a rate.
+constexpr std::array kAmounts{"byte", "bytes", "kb",    "kib",   "mb",    "mib",    "gb",    "gib",   "tb",
+                              "bit",  "bits",  "kbit",  "mbit",  "gbit",  "tbit",   "kbits", "mbits", "gbits",
+                              "flop", "flops", "mflop", "gflop", "tflop", "gflops", "tflops"};
+constexpr std::array kRates{"bps",    "kbps", "mbps", "gbps", "tbps", "gibps",  "mibps",  "gbitps",
+                            "mbitps", "fps",  "qps",  "rps",  "iops", "gflops", "tflops", "pflops"};
+/// Plurals: whether `tokens_s` is a rate or a time nobody knows.
+constexpr std::array kCounted{"tokens",   "samples",  "images",  "items", "sequences",
+                              "examples", "requests", "queries", "words", "frames"};
+
+template <class List>
+bool is_in(const List& list, std::string_view word) {
+  return std::ranges::find(list, lower_case(std::string(word)),
+                           [](const char* each) { return std::string_view(each); }) != list.end();
+}
+
+std::optional<double> seconds_of(std::string_view unit) {
+  if (const auto seconds = scale_of(unit, kTimes)) return seconds;
+  if (unit == "second" || unit == "secs") return 1;
+  if (unit == "minute") return 60;
+  if (unit == "hour" || unit == "h") return 3600;
+  return std::nullopt;
+}
+
+MeasuredUnit rate(std::string unit) { return {.is_rate = true, .factor = 1, .unit = std::move(unit)}; }
+
+std::string_view last_word(std::string_view name) { return name.substr(name.find_last_of("_ ") + 1); }
+
+/// `tokens` per `ms` is a rate, and `ms` per `step` a time.
+std::optional<MeasuredUnit> quotient(std::string_view above, std::string_view below) {
+  const std::string_view counted = last_word(above);
+  if (seconds_of(below)) {
+    constexpr std::array<std::string_view, 4> kSeconds{"s", "sec", "second", "seconds"};
+    const bool second = std::ranges::find(kSeconds, below) != kSeconds.end();
+    return rate(std::string(counted.empty() ? "1" : counted) + "/" + std::string(second ? "s" : below));
+  }
+  if (const auto seconds = seconds_of(counted)) return MeasuredUnit{.is_rate = false, .factor = *seconds, .unit = "s"};
+  return std::nullopt;
+}
+
+/// `tokens_per_s_per_gpu` without its last part.
+std::string_view without_share(std::string_view name) {
+  for (const std::string_view end : {"_per_gpu", "_per_device", "_per_rank", "_per_node", "/gpu", "/device"})
+    if (name.ends_with(end)) return name.substr(0, name.size() - end.size());
+  return name;
+}
 
 constexpr std::string_view kDigits = "0123456789", kBlanks = " \t";
 
@@ -36,6 +117,57 @@ std::size_t length_of_label(std::string_view text, std::string_view label) {
 }
 
 }  // namespace
+
+std::string utc_of(std::string_view written) {
+  using namespace std::chrono;
+  // Year, month, day, hour, minute and second, whatever stands between them.
+  constexpr std::array<std::pair<std::size_t, std::size_t>, 6> kPlaces{
+      {{0, 4}, {5, 2}, {8, 2}, {11, 2}, {14, 2}, {17, 2}}};
+  constexpr std::size_t kLength = 19;
+  std::array<int, kPlaces.size()> parts{};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto part = digits(written, kPlaces[i].first, kPlaces[i].second);
+    if (!part) return "";
+    parts[i] = *part;
+  }
+  const auto offset = offset_of(written.substr(kLength));
+  const year_month_day day{year(parts[0]), month(static_cast<unsigned>(parts[1])),
+                           std::chrono::day(static_cast<unsigned>(parts[2]))};
+  if (!offset || !day.ok() || parts[3] > 23 || parts[4] > 59 || parts[5] > 60) return "";
+  const sys_seconds time = sys_days(day) + hours(parts[3]) + minutes(parts[4]) + seconds(parts[5]) - minutes(*offset);
+  // By its parts: fmt takes a time through nanoseconds, of which 64 bits end in the year 2262.
+  const sys_days date = floor<days>(time);
+  const year_month_day utc{date};
+  const hh_mm_ss clock{time - date};
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(utc.year()),
+                     static_cast<unsigned>(utc.month()), static_cast<unsigned>(utc.day()), clock.hours().count(),
+                     clock.minutes().count(), clock.seconds().count());
+}
+
+std::optional<MeasuredUnit> measured_unit(std::string_view unit) {
+  if (const auto seconds = scale_of(unit, kTimes))
+    return MeasuredUnit{.is_rate = false, .factor = *seconds, .unit = "s"};
+  if (is_in(kRates, unit)) return rate(std::string(unit));
+  const std::size_t slash = unit.rfind('/');
+  if (slash == unit.npos || slash == 0) return std::nullopt;
+  return quotient(unit.substr(0, slash), unit.substr(slash + 1));
+}
+
+std::optional<MeasuredUnit> unit_of_name(std::string_view whole) {
+  const std::string_view name = without_share(whole);
+  constexpr std::string_view kPer = "per_";
+  if (name.find('/') != name.npos) return measured_unit(name);
+  const std::string_view end = last_word(name);
+  if (is_in(kRates, end)) return rate(std::string(end));
+  const std::string_view before = end.size() < name.size() ? name.substr(0, name.size() - end.size() - 1) : "";
+  if (before == "per" || before.ends_with("_per"))
+    return quotient(before.size() > kPer.size() - 1 ? before.substr(0, before.size() - kPer.size()) : "", end);
+  if (end == "min" || end == "h" || end == "hour" || end == "minute")
+    return std::nullopt;  // `latency_min` is the least one
+  if (seconds_of(end) && is_in(kAmounts, last_word(before))) return quotient(before, end);
+  if (is_in(kCounted, last_word(before))) return std::nullopt;
+  return measured_unit(end);
+}
 
 std::optional<double> finite_number(std::string_view word) {
   const std::optional<double> value = parse_number<double>(word);

@@ -15,7 +15,7 @@
 
 #include "analysis/jobs/job_format.hpp"
 #include "analysis/jobs/json_elements.hpp"
-#include "analysis/jobs/words.hpp"
+#include "analysis/jobs/text_source.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/read_json.hpp"
 #include "collectives/base/text.hpp"

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "analysis/jobs/job_parts.hpp"
-#include "analysis/jobs/words.hpp"
+#include "analysis/jobs/text_source.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 

@@ -6,9 +6,8 @@
 #include <cmath>
 
 #include "analysis/jobs/json_elements.hpp"
-#include "analysis/jobs/words.hpp"
+#include "analysis/jobs/text_source.hpp"
 #include "collectives/base/error.hpp"
-#include "collectives/base/parse_number.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {

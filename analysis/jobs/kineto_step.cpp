@@ -1,10 +1,13 @@
+// The backward passes of one step of a trace.
+
 #include "analysis/jobs/kineto_step.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <optional>
 #include <utility>
+
+#include "analysis/jobs/text_source.hpp"
 
 namespace hbench {
 namespace {
@@ -197,6 +200,43 @@ class StepReader {
   std::vector<LaunchedKernel> launches_;
 };
 
+using Gradients = std::span<const Events::Gradient>;
+
+/// When passes begin. A pass goes back through the operators of its forward pass, so that a higher number than any
+/// before begins another. What runs within a task, as where activations are computed again, begins none.
+std::vector<double> begins_of(std::span<const Events::Task> tasks) {
+  std::vector<double> begins;
+  std::int64_t highest = 0;
+  double until = 0;
+  for (const Events::Task& task : tasks) {
+    if (task.thread != tasks.front().thread || (!begins.empty() && task.begin < until)) continue;
+    until = task.end;
+    if (begins.empty() || (highest > 0 && task.sequence > highest)) begins.push_back(task.begin);
+    highest = std::max(highest, task.sequence);
+  }
+  return begins;
+}
+
+template <class Event>
+std::span<const Event> from(double begin, std::span<const Event> events) {
+  return events.subspan(
+      static_cast<std::size_t>(std::ranges::lower_bound(events, begin, {}, &Event::begin) - events.begin()));
+}
+
+/// Two threads may end gradients in another order.
+std::vector<std::int64_t> sizes_of(Gradients gradients) {
+  std::vector<std::int64_t> sizes;
+  for (const Events::Gradient& gradient : gradients) sizes.push_back(gradient.elements);
+  std::ranges::sort(sizes);
+  return sizes;
+}
+
+bool sends_gradients(std::span<const Events::Exchange> calls, double begin, double end) {
+  return std::ranges::any_of(calls, [&](const Events::Exchange& call) {
+    return call.begin >= begin && call.begin < end && is_reduction(call.operation);
+  });
+}
+
 }  // namespace
 
 KinetoTrace::KinetoTrace(KinetoEvents read) : events(std::move(read)), run_of(runs_of_calls(events)) {
@@ -217,6 +257,27 @@ const KinetoEvents::Kernel* KinetoTrace::kernel_of(const KinetoEvents::Launch& l
 
 RecordedStep read_step(const KinetoTrace& trace, const StepWindow& window, const BackwardPass& pass) {
   return StepReader(trace, window, pass).step();
+}
+
+BackwardPass last_pass(const KinetoTrace& trace, const StepWindow& window) {
+  const auto tasks = begun_in(window, trace.events.tasks);
+  const Gradients gradients = begun_in(window, trace.events.gradients);
+  const BackwardPass all{.tasks = tasks, .gradients = gradients};
+  const std::vector<double> begins = begins_of(tasks);
+  if (begins.size() < 2) return all;
+  const Gradients last = from(begins.back(), gradients);
+  const std::vector<std::int64_t> sizes = sizes_of(last);
+  Gradients before = gradients.first(gradients.size() - last.size());
+  int passes = 0;
+  for (auto begin = std::next(begins.rbegin()); begin != begins.rend(); ++begin, ++passes) {
+    const Gradients pass = from(*begin, before);
+    if (sizes_of(pass) != sizes) return all;
+    before = before.first(before.size() - pass.size());
+  }
+  if (sizes.empty()) return all;
+  if (sends_gradients(trace.events.calls, begins.front(), begins.back()))
+    return {.tasks = tasks, .gradients = gradients, .repeats = true};
+  return {.tasks = from(begins.back(), tasks), .gradients = last, .accumulated = passes};
 }
 
 }  // namespace hbench

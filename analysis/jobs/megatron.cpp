@@ -16,7 +16,6 @@
 
 #include "analysis/jobs/job_format.hpp"
 #include "analysis/jobs/text_source.hpp"
-#include "analysis/jobs/words.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 

@@ -11,7 +11,7 @@
 #include "analysis/jobs/exchange_log.hpp"
 #include "analysis/jobs/job_format.hpp"
 #include "analysis/jobs/json_elements.hpp"
-#include "analysis/jobs/words.hpp"
+#include "analysis/jobs/text_source.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {

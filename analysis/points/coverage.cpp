@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/points/model_error.hpp"
+#include "analysis/points/unknowns.hpp"
 
 namespace hbench {
 namespace {

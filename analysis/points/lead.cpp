@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/points/model_error.hpp"
+#include "analysis/points/unknowns.hpp"
 #include "analysis/statistics/interval.hpp"
 
 namespace hbench {

@@ -1,6 +1,7 @@
 #pragma once
 
 /// What reports and exports show of one result: a record alone.
+/// What makes a measured point doubtful. Pure.
 
 #include <map>
 #include <optional>
@@ -81,5 +82,10 @@ struct Point {
   /// For people: what it is relative to, or why that is not known.
   const std::string& baseline_or_reason() const { return baseline.empty() ? no_baseline : baseline; }
 };
+
+/// A sentence without its full stop for each thing that speaks against `point`, which was made of `result`: an
+/// efficiency above 100 % by more than its interval, launches of which the first and the last differ, a machine that
+/// was busy with other things, a throttled GPU, slow launches and steps, launches that were lost.
+std::vector<std::string> warnings_of(const Point& point, const CaseResult& result);
 
 }  // namespace hbench

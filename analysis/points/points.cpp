@@ -6,14 +6,14 @@
 #include <cmath>
 
 #include "analysis/points/baseline.hpp"
-#include "analysis/points/model_error.hpp"
 #include "analysis/points/plausible.hpp"
+#include "analysis/points/point.hpp"
 #include "analysis/points/timed_steps.hpp"
-#include "analysis/points/warnings.hpp"
+#include "analysis/points/unknowns.hpp"
 #include "analysis/published/largest_batch.hpp"
 #include "analysis/records/emulation.hpp"
 #include "analysis/statistics/interval.hpp"
-#include "analysis/trace/ledger_samples.hpp"
+#include "analysis/trace/ledger.hpp"
 
 namespace hbench {
 namespace {

@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-
-#include "analysis/points/model_error.hpp"
 
 namespace hbench {
 namespace {

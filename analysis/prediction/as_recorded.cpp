@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/prediction/case_strategy.hpp"
-#include "analysis/prediction/recorded_gpu.hpp"
+#include "analysis/prediction/rate_model.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "collectives/base/error.hpp"
 

@@ -2,15 +2,16 @@
 
 /// `hbench bandwidth`: what the network between nodes must carry for a training job to scale, and below which rate a
 /// compressor pays.
+/// What holds a training step back where the network between nodes takes no time.
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "analysis/prediction/means.hpp"
+#include "analysis/prediction/data.hpp"
 #include "analysis/prediction/plan.hpp"
-#include "analysis/prediction/search.hpp"
 #include "analysis/prediction/varied_network.hpp"
+#include "analysis/records/records.hpp"
 
 namespace hbench {
 
@@ -70,5 +71,14 @@ BandwidthAnswer required_bandwidth(const PredictionRequest& request, double targ
 RequiredBandwidth search_required(const Case& asked, double target, VariedNetwork& network);
 /// One compressor; `plain` is `compressed` without it. \pre as above.
 BreakEven search_break_even(const Case& compressed, const Case& plain, VariedNetwork& network);
+
+struct Obstacle {
+  std::string words;              ///< `what parameter servers handle`
+  double efficiency_without = 0;  ///< on an unlimited network
+};
+
+/// Takes away each thing that a network's rate does not change (latency, links inside nodes, servers, memory, host,
+/// stragglers ...), one at a time, and gives what the step gains most from. \pre `catalog` has what the case names.
+Obstacle worst_obstacle(const Case& asked, const Catalog& catalog);
 
 }  // namespace hbench

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/prediction/choice.hpp"
-#include "analysis/prediction/means.hpp"
+#include "analysis/prediction/data.hpp"
 #include "analysis/prediction/plan.hpp"
 
 namespace hbench {

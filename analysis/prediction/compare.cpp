@@ -1,15 +1,130 @@
 #include "analysis/prediction/compare.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "analysis/points/points.hpp"
-#include "analysis/prediction/gpu_range.hpp"
+#include <algorithm>
+#include <charconv>
+#include <set>
+
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/prediction/simulate_each.hpp"
+#include "collectives/base/error.hpp"
 #include "collectives/base/flag_values.hpp"
+#include "collectives/base/table.hpp"
 
 namespace hbench {
 namespace {
+
+constexpr std::array kUber{
+    ComparedPlace{.label = "25 Gbit/s TCP", .nodes = "uber-p100-25gbe-tcp"},
+    ComparedPlace{.label = "25 Gbit/s RDMA", .nodes = "uber-p100-25gbe-roce"},
+};
+
+constexpr std::array kEthernet{
+    ComparedPlace{.label = "10 Gbit/s Ethernet", .nodes = "aws-p3-25gbe", .network = "hkbu-10gbe"},
+    ComparedPlace{.label = "25 Gbit/s Ethernet", .nodes = "aws-p3-25gbe"},
+    ComparedPlace{.label = "30 Gbit/s Ethernet", .nodes = "aws-p3-25gbe", .gbit_per_second = 30},
+    ComparedPlace{.label = "100 Gbit/s Ethernet", .nodes = "aws-p3-25gbe", .network = "generic-100gbe-tcp"},
+    ComparedPlace{.label = "100 Gbit/s InfiniBand", .nodes = "aws-p3-25gbe", .network = "hkbu-100gbib"},
+};
+
+constexpr std::array kV100{
+    ComparedPlace{.label = "p3.16xlarge, 25 Gbit/s", .nodes = "aws-p3-25gbe"},
+    ComparedPlace{.label = "p3dn.24xlarge, 100 Gbit/s", .nodes = "aws-p3dn-tcp"},
+};
+
+constexpr std::array kA100{
+    ComparedPlace{.label = "100 Gbit/s TCP", .nodes = "azure-nd96asr-v4", .network = "aws-p3dn-tcp"},
+    ComparedPlace{.label = "100 Gbit/s RDMA", .nodes = "azure-nd96asr-v4", .gbit_per_second = 100},
+    ComparedPlace{.label = "400 Gbit/s RDMA", .nodes = "azure-nd96asr-v4", .gbit_per_second = 400},
+    ComparedPlace{.label = "1600 Gbit/s RDMA", .nodes = "azure-nd96asr-v4"},
+};
+
+constexpr std::array kComparisons{
+    ReadyComparison{
+        .name = "horovod-tensorflow",
+        .summary = "Horovod or TensorFlow's servers, 25 Gbit/s TCP and RDMA",
+        .note = "Nodes of 4 P100. Horovod's documentation states 90 % for Inception V3 and ResNet-101 and 68 % for "
+                "VGG-16 on "
+                "512 GPUs, an older one 90 and 79 % on 128. TensorFlow's servers hold whole variables, one server on "
+                "each node.",
+        .workloads = "inception_v3,resnet101,vgg16",
+        .presets = "horovod-2018,tf-ps",
+        .gpus = "8,32,128,512",
+        .places = kUber,
+        .measured = {MeasuredSide{"Horovod", "horovod"}, MeasuredSide{"TensorFlow", "tensorflow"}}},
+    ReadyComparison{
+        .name = "ethernet-infiniband",
+        .summary = "10, 25, 30, 100 Gbit/s Ethernet or InfiniBand, 8 x V100",
+        .note = "Nodes of aws-p3-25gbe on the networks of other profiles: latency, caps of TCP streams and the rate of "
+                "parameter servers come with the network. 10 Gbit/s is that of hkbu-10gbe, 30 that of aws-p3-25gbe "
+                "with a faster line, 100 that of generic-100gbe-tcp and of hkbu-100gbib.",
+        .workloads = "resnet50,vgg16",
+        .presets = "horovod,byteps",
+        .gpus = "16,32,64,128",
+        .places = kEthernet},
+    ReadyComparison{
+        .name = "v100-25-100",
+        .summary = "AWS instances with 8 V100: 25 against 100 Gbit/s",
+        .note = "p3dn has four times the line of p3, and its TCP streams reach what the profile says of them: how many "
+                "NCCL opens is known within a factor only, so its bands are wide.",
+        .workloads = "resnet50,vgg16",
+        .presets = "horovod,byteps",
+        .gpus = "16,32,64,128",
+        .places = kV100},
+    ReadyComparison{
+        .name = "a100-100-400-1600",
+        .summary = "Nodes of 8 A100 with 100, 400 and 1600 Gbit/s",
+        .note = "Nodes of azure-nd96asr-v4 (1600 Gbit/s) with slower lines, all else the same; 100 Gbit/s TCP is the "
+                "network of aws-p3dn-tcp under these nodes.",
+        .workloads = "resnet50,vgg16",
+        .presets = "horovod,byteps",
+        .gpus = "16,32,64,128",
+        .places = kA100},
+};
+
+constexpr CountedThing kGpus{"--gpus", "GPU", 65536};
+
+/// One text, and what its numbers count.
+struct RangeText {
+  std::string_view text;
+  const CountedThing& thing;
+};
+
+[[noreturn]] void fail(const RangeText& range, std::string_view why) {
+  throw Error(ExitCode::usage, fmt::format("{} {}: {}", range.thing.flag, range.text, why),
+              "write a range (1..128 doubles, 1..12:1 counts) or a list (1,2,4,8)");
+}
+
+int number(const RangeText& text, std::string_view digits, const std::string& what) {
+  int value = 0;
+  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (status == std::errc::invalid_argument || end != digits.data() + digits.size())
+    fail(text, fmt::format("'{}' is not a number", digits));
+  if (value < 1 && status == std::errc()) fail(text, fmt::format("a {} is at least 1, not {}", what, value));
+  if (value > text.thing.most || status != std::errc())
+    fail(text, fmt::format("{} {}s are more than hbench takes ({})", digits, text.thing.name, text.thing.most));
+  return value;
+}
+
+int count_of(const RangeText& text, std::string_view digits) {
+  return number(text, digits, fmt::format("{} count", text.thing.name));
+}
+
+void add_range(const RangeText& text, std::string_view item, std::size_t dots, std::set<int>& counts) {
+  const int first = count_of(text, item.substr(0, dots));
+  std::string_view rest = item.substr(dots + 2);
+  const std::size_t colon = rest.find(':');
+  const int last = count_of(text, rest.substr(0, colon));
+  if (last < first) fail(text, fmt::format("the range runs backwards; you may mean {}..{}", last, first));
+  if (colon != std::string_view::npos) {
+    const int step = number(text, rest.substr(colon + 1), "step");
+    for (int count = first; count <= last; count += step) counts.insert(count);
+  } else {
+    for (long count = first; count <= last; count *= 2) counts.insert(static_cast<int>(count));
+  }
+  counts.insert(last);
+}
 
 PredictionRequest request_of(const ReadyComparison& asked, const ComparedPlace& place) {
   PredictionRequest request;
@@ -32,6 +147,32 @@ Plan plan_of(const ReadyComparison& asked, const ComparedPlace& place, const Dat
 }
 
 }  // namespace
+
+std::span<const ReadyComparison> ready_comparisons() { return kComparisons; }
+
+const ReadyComparison& find_comparison(std::string_view name) {
+  return find_entry(ready_comparisons(), name, "comparison");
+}
+
+std::vector<int> parse_gpu_range(std::string_view text) { return parse_count_range(text, kGpus); }
+
+std::vector<int> parse_count_range(std::string_view whole, const CountedThing& thing) {
+  const RangeText text{whole, thing};
+  std::set<int> counts;
+  std::string_view rest = whole;
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view item = rest.substr(0, comma);
+    const std::size_t dots = item.find("..");
+    if (dots == std::string_view::npos)
+      counts.insert(count_of(text, item));
+    else
+      add_range(text, item, dots, counts);
+    if (comma == std::string_view::npos) break;
+    rest = rest.substr(comma + 1);
+  }
+  return {counts.begin(), counts.end()};
+}
 
 Profile with_network_of(Profile nodes, const Profile& network) {
   nodes.network_latency = network.network_latency;

@@ -7,12 +7,11 @@
 #include <map>
 
 #include "analysis/points/lead.hpp"
-#include "analysis/points/model_error.hpp"
-#include "analysis/prediction/batches.hpp"
-#include "analysis/prediction/plan_across_nodes.hpp"
-#include "analysis/prediction/rate_text.hpp"
+#include "analysis/points/unknowns.hpp"
+#include "analysis/prediction/request.hpp"
+#include "analysis/prediction/varied_network.hpp"
 #include "collectives/base/flag_values.hpp"
-#include "collectives/base/parse_number.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/network/choose.hpp"
 

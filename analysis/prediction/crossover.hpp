@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/prediction/means.hpp"
+#include "analysis/prediction/data.hpp"
 #include "analysis/prediction/plan.hpp"
 #include "analysis/prediction/varied_network.hpp"
 

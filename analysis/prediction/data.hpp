@@ -2,11 +2,15 @@
 
 /// What predictions are made from: cluster profiles and recorded timelines.
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 
+#include "collectives/base/units.hpp"
 #include "collectives/network/profile.hpp"
+#include "collectives/network/stop.hpp"
 #include "workloads/step/trace.hpp"
 
 namespace hbench {
@@ -21,6 +25,15 @@ struct Data {
 struct Catalog {
   std::map<std::string, Profile, std::less<>> profiles;
   std::map<std::string, Trace, std::less<>> traces;
+};
+
+/// What simulations may take, and who follows them: nobody, where nothing is said.
+struct SimulationMeans {
+  std::int64_t memory = INT64_MAX;                                        ///< bytes
+  StopRequested stop = {};                                                ///< asked often
+  std::function<void(Seconds)> more = [](Seconds) {};                     ///< about so much work is still to be done
+  std::function<void(std::string_view)> begun = [](std::string_view) {};  ///< what is simulated now
+  std::function<void(Seconds)> done = [](Seconds) {};                     ///< so much of the work is over
 };
 
 }  // namespace hbench

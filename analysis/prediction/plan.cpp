@@ -4,17 +4,15 @@
 
 #include <algorithm>
 
-#include "analysis/prediction/batches.hpp"
 #include "analysis/prediction/case_memory.hpp"
 #include "analysis/prediction/case_strategy.hpp"
-#include "analysis/prediction/emulated_memory.hpp"
-#include "analysis/prediction/method_search.hpp"
 #include "analysis/prediction/one_gpu.hpp"
-#include "analysis/prediction/recorded_gpu.hpp"
+#include "analysis/prediction/rate_model.hpp"
+#include "analysis/prediction/request.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/prediction/strategies_asked.hpp"
 #include "analysis/published/published.hpp"
-#include "analysis/records/revision.hpp"
+#include "analysis/records/fingerprint.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/digest.hpp"
 #include "collectives/base/library.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 
 /// How fast one GPU trains a workload: what was measured, and elsewhere FLOPs, peaks and memory rates. Pure.
+/// The least time that a GPU needs for a training step, by the sample.
 
 #include <optional>
 #include <string>
@@ -65,5 +66,17 @@ std::string_view family_of(const Profile& gpu);
 /// Puts the rate of `RateModel::rate` into the rates of `cluster`, or takes out what is there for another precision. A
 /// trace that was recorded on such GPUs keeps its own speed where the cluster states none.
 void take_rate(Profile& cluster, const Trace& trace, const RateModel& model, std::string_view precision = {});
+
+/// Whether the name that a driver has for a GPU, such as `NVIDIA A100-SXM4-40GB`, is that of a GPU of the catalogue,
+/// such as `a100` or `h100-sxm`. Sizes of memory do not count; `sxm` and `pcie` do, where both say it.
+bool is_gpu_of_catalogue(std::string_view driver_name, std::string_view gpu);
+
+/// Whether a timeline was recorded on a GPU like those of a cluster: then its own speed is theirs.
+bool is_recorded_on(const Trace& trace, const Profile& cluster);
+
+/// `least_time`, and the sample's share of what memory moves once in a step of `batch` samples: the parameters, for
+/// both passes, their gradients and the optimizer. Absent where that is. \pre the cost of `trace` is known, `batch` >
+/// 0.
+std::optional<Seconds> least_step_time(const Profile& gpu, const Trace& trace, int batch, std::string_view precision);
 
 }  // namespace hbench

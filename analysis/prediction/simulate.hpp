@@ -7,7 +7,6 @@
 #include "analysis/points/lead.hpp"
 #include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/data.hpp"
-#include "analysis/prediction/means.hpp"
 #include "analysis/prediction/one_gpu.hpp"
 #include "analysis/records/records.hpp"
 #include "workloads/simulation/step_simulator.hpp"

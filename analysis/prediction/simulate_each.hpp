@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "analysis/prediction/data.hpp"
-#include "analysis/prediction/means.hpp"
 #include "analysis/records/records.hpp"
 
 namespace hbench {

@@ -9,7 +9,6 @@
 #include <tuple>
 
 #include "analysis/points/collectives.hpp"
-#include "analysis/points/model_error.hpp"
 #include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/simulate.hpp"

@@ -13,7 +13,6 @@
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/records/rank_hosts.hpp"
 #include "analysis/trace/ledger.hpp"
-#include "analysis/trace/ledger_samples.hpp"
 #include "analysis/track/sides.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <sstream>
-#include <string_view>
 
 #include "collectives/base/digest.hpp"
 

@@ -1,6 +1,7 @@
 #pragma once
 
 /// What makes two machines comparable, out of the facts that a run keeps. Pure.
+/// Name and revision of what produces results; stored with them. Raise one when its results change meaning.
 
 #include <map>
 #include <string>
@@ -30,5 +31,11 @@ std::string environment_key(const std::string& digest);
 /// Gives a timed case the fingerprint of the machine of `run`, out of the run's environment, which then has it in words
 /// too.
 void place_on_this_machine(Case& asked, Run& run);
+
+inline constexpr const char* kSimulatorRevision = "simulator/6";
+inline constexpr const char* kEngineRevision = "engine/2";
+inline constexpr const char* kFrameworkRevision = "frameworks/1";  ///< of the scripts of their ranks
+inline constexpr const char* kEmulationRevision = "emulation/1";
+inline constexpr const char* kCollectiveRevision = "collective/1";
 
 }  // namespace hbench

@@ -1,8 +1,11 @@
 #pragma once
 
 /// What was said of tracked runs, as it is stored: what is accepted, what others are held to by a name, and verdicts.
+/// Runs that were measured for a question of their own: both sides of `hbench track pair`, and in older
+/// databases the launches of `hbench tune`.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -57,5 +60,14 @@ struct StoredJudgement {
 
   friend bool operator==(const StoredJudgement&, const StoredJudgement&) = default;
 };
+
+/// Their labels.
+inline constexpr const char* kTuningLabel = "tuning";
+inline constexpr const char* kPairLabel = "pair";
+
+/// Whether a run with these labels is a trial: no answer where another run has one, and no baseline of others.
+inline bool is_trial(const std::map<std::string, std::string>& labels) {
+  return labels.contains(kTuningLabel) || labels.contains(kPairLabel);
+}
 
 }  // namespace hbench

@@ -163,7 +163,7 @@ struct Case {
 
 /// One raw observation. `metric` names: `step_seconds` (measured: one per launch, rank and iteration;
 /// simulated: one), `step_seconds_low`, `step_seconds_high` (simulated: the band, see
-/// `analysis/points/model_error.hpp`), `communication_seconds` (simulated: with a collective in flight, hidden or not),
+/// `analysis/points/unknowns.hpp`), `communication_seconds` (simulated: with a collective in flight, hidden or not),
 /// `throughput` (published: samples/s, global), `efficiency` (published: as printed there), `baseline_throughput`
 /// (published or simulated: samples/s of one GPU), `ledger/...` for parts of a step (`analysis/trace/ledger.hpp`;
 /// measured: one per launch, rank and traced step), `backward_seconds` (the same of the backward pass) and

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/statistics/random.hpp"
-
 namespace hbench {
 namespace {
 
@@ -16,6 +14,25 @@ double median_of_redrawn(const Launch& launch, Random& random) {
 }
 
 }  // namespace
+
+std::uint64_t Random::next() {
+  std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+std::size_t Random::below(std::size_t n) { return static_cast<std::size_t>(((next() >> 32) * n) >> 32); }
+
+double binomial_tail(std::size_t successes, std::size_t trials, double chance) {
+  double tail = 0;
+  for (std::size_t k = successes; k <= trials; ++k) {
+    const auto n = static_cast<double>(trials), i = static_cast<double>(k);
+    tail += std::exp(std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1) + i * std::log(chance) +
+                     (n - i) * std::log1p(-chance));
+  }
+  return std::min(1.0, tail);
+}
 
 double median(std::vector<double> values) { return percentile(std::move(values), 0.5); }
 

@@ -3,7 +3,12 @@
 /// Robust estimates of a step's time, and what the iterations of one launch tell of their uncertainty. What several
 /// launches tell is in `interval.hpp`: the launch is the unit there, since iterations of one launch share its luck
 /// (placement, clocks, neighbours). Kalibera & Jones, "Rigorous benchmarking in reasonable time", ISMM 2013.
+/// Random numbers that are the same on every platform and with every standard library, so that an
+/// interval printed in a report can be computed again.
+///
+/// SplitMix64: Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -47,5 +52,23 @@ struct Bootstrap {
 /// 95 % percentile interval of `median(above) / median(below)`, iterations of both redrawn with replacement (Efron &
 /// Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13). It says nothing of other launches.
 Interval bootstrap_ratio(const Launch& above, const Launch& below, const Bootstrap& bootstrap = {});
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  /// 64 uniform bits.
+  std::uint64_t next();
+  /// Uniform in 0 .. n-1, for n in 1 .. 2^32 - 1 (to within n / 2^32).
+  std::size_t below(std::size_t n);
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Returns the probability that chance alone gives `successes` or more in `trials` independent trials, each of which
+/// succeeds with probability `chance`: with a half the sign test (Dixon & Mood, "The statistical sign test", 1946).
+/// \pre 0 < chance < 1, successes <= trials
+double binomial_tail(std::size_t successes, std::size_t trials, double chance);
 
 }  // namespace hbench

@@ -4,11 +4,8 @@
 #include <fmt/ranges.h>
 
 #include "analysis/points/plausible.hpp"
-#include "analysis/store/file_system.hpp"
-#include "analysis/store/migrate.hpp"
 #include "analysis/store/open.hpp"
 #include "analysis/store/rows.hpp"
-#include "analysis/store/span_rows.hpp"
 #include "analysis/store/uuid.hpp"
 #include "collectives/base/error.hpp"
 

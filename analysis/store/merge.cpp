@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "analysis/points/plausible.hpp"
-#include "analysis/store/judgement_rows.hpp"
 #include "analysis/store/open.hpp"
 #include "analysis/store/rows.hpp"
 #include "analysis/store/run_rows.hpp"

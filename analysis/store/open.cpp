@@ -1,15 +1,31 @@
 #include "analysis/store/open.hpp"
 
 #include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 
 #include <algorithm>
+#include <array>
 
-#include "analysis/store/file_system.hpp"
-#include "analysis/store/migrate.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench::store {
 namespace {
+
+struct FileSystem {
+  std::int64_t type;
+  std::string_view name;
+};
+
+constexpr std::array kShared{
+    FileSystem{NFS_SUPER_MAGIC, "NFS"},   FileSystem{SMB_SUPER_MAGIC, "SMB"}, FileSystem{0xfe534d42, "SMB2"},
+    FileSystem{0xff534d42, "CIFS"},       FileSystem{0x0bd00bd0, "Lustre"},   FileSystem{0x65735546, "FUSE"},
+    FileSystem{0x47504653, "GPFS"},       FileSystem{0x19830326, "BeeGFS"},   FileSystem{0x00c36400, "Ceph"},
+    FileSystem{V9FS_MAGIC, "9P"},         FileSystem{AFS_SUPER_MAGIC, "AFS"}, FileSystem{0x6b414653, "AFS"},
+    FileSystem{CODA_SUPER_MAGIC, "Coda"}, FileSystem{NCP_SUPER_MAGIC, "NCP"}, FileSystem{0x7461636f, "OCFS2"},
+    FileSystem{0x01161970, "GFS2"},       FileSystem{0xaad7aaea, "PanFS"},    FileSystem{0xbeefdead, "SNFS"},
+    FileSystem{0x20030528, "OrangeFS"},
+};
 
 namespace fs = std::filesystem;
 
@@ -62,6 +78,39 @@ void check_is_ours(Database& database, std::span<const Migration> steps) {
 }
 
 }  // namespace
+
+int schema_version(Database& database) { return static_cast<int>(database.integer("PRAGMA user_version")); }
+
+void migrate(Database& database, std::span<const Migration> steps) {
+  Transaction transaction(database, Transaction::Kind::write);
+  // Read under the lock: another process may have migrated while this one waited for it.
+  const int version = schema_version(database);
+  void (*finish)(Database&) = nullptr;
+  for (const Migration& step : steps) {
+    if (step.version <= version) continue;
+    database.run(step.sql);
+    if (step.finish != nullptr) finish = step.finish;
+    database.run(fmt::format("PRAGMA user_version = {}", step.version));
+  }
+  if (finish != nullptr) finish(database);
+  database.run(fmt::format("PRAGMA application_id = {}", kApplicationId));
+  transaction.commit();
+}
+
+std::int64_t file_system_type(const std::filesystem::path& file) {
+  struct statfs facts {};
+  const std::filesystem::path whole = std::filesystem::absolute(file);
+  if (statfs(whole.c_str(), &facts) != 0 && statfs(whole.parent_path().c_str(), &facts) != 0) return kUnknownFileSystem;
+  // 32 bits wherever the kernel gives it; some architectures extend its sign.
+  return static_cast<std::int64_t>(static_cast<std::uint32_t>(facts.f_type));
+}
+
+std::string_view network_file_system(std::int64_t type) {
+  const auto found = std::ranges::find(kShared, type, &FileSystem::type);
+  return found == kShared.end() ? std::string_view() : found->name;
+}
+
+bool wal_works_on(std::int64_t type) { return type != kUnknownFileSystem && network_file_system(type).empty(); }
 
 Database open_file(const fs::path& file, bool create, std::chrono::milliseconds patience, std::int64_t file_system) {
   Database database(file, create, patience);

@@ -1,6 +1,7 @@
 #pragma once
 
 /// Records as rows and back.
+/// The spans of traced steps. Within a transaction of the caller's.
 
 #include <cstdint>
 #include <set>
@@ -33,5 +34,11 @@ std::vector<CaseResult> select_of_run(Database& database, std::int64_t run, bool
 
 /// Gives every case the keys of today's list of fields, which a migration cannot say in SQL.
 void complete_cases(Database& database);
+
+/// Of steps that the case has no spans of.
+void insert_spans(Database& database, std::int64_t case_id, const std::vector<TracedStep>& steps);
+/// By launch and step; none in a database of a schema before 8. \throws Error (wrong_data) for a kind or lane that this
+/// version does not know, and for a span that no rank writes.
+std::vector<TracedStep> select_spans(Database& database, std::int64_t case_id);
 
 }  // namespace hbench::store

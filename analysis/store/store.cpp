@@ -2,12 +2,9 @@
 
 #include <algorithm>
 
-#include "analysis/store/judgement_rows.hpp"
-#include "analysis/store/migrations.hpp"
 #include "analysis/store/open.hpp"
 #include "analysis/store/rows.hpp"
 #include "analysis/store/run_rows.hpp"
-#include "analysis/store/span_rows.hpp"
 
 namespace hbench {
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <map>
 
-#include "analysis/statistics/binomial.hpp"
 #include "analysis/statistics/statistics.hpp"
 #include "collectives/base/units_text.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "analysis/statistics/rank_test.hpp"
 #include "analysis/statistics/statistics.hpp"
-#include "analysis/trace/ledger_samples.hpp"
+#include "analysis/trace/ledger.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

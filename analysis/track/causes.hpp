@@ -14,7 +14,7 @@ namespace hbench {
 
 /// One side of a comparison of one case.
 struct CausesSide {
-  /// By run: all samples of the case, of which those of traced steps are read (`analysis/trace/ledger_samples.hpp`).
+  /// By run: all samples of the case, of which those of traced steps are read (`analysis/trace/ledger.hpp`).
   std::vector<std::vector<Sample>> runs;
   std::map<std::string, std::string> environment;  ///< of its newest run
   bool has_steps = true;                           ///< whether it trains; else no part of a step is looked for

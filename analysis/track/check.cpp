@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <set>
 
-#include "analysis/records/trial.hpp"
+#include "analysis/records/judgements.hpp"
 #include "analysis/records/words.hpp"
 #include "analysis/track/causes.hpp"
-#include "analysis/track/rule_json.hpp"
+#include "analysis/track/report.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
 

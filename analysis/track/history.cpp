@@ -7,7 +7,7 @@
 
 #include "analysis/points/plausible.hpp"
 #include "analysis/points/tracked_metric.hpp"
-#include "analysis/records/trial.hpp"
+#include "analysis/records/judgements.hpp"
 #include "analysis/records/words.hpp"
 #include "analysis/statistics/rank_test.hpp"
 #include "analysis/track/sides.hpp"

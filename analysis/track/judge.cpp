@@ -10,7 +10,6 @@
 
 #include "analysis/statistics/rank_test.hpp"
 #include "analysis/track/changes.hpp"
-#include "analysis/track/levels.hpp"
 
 namespace hbench {
 namespace {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/track/tracked_case.hpp"
+#include "analysis/track/changes.hpp"
 
 namespace hbench {
 
@@ -44,8 +44,9 @@ struct TrackJudgement {
   double p = 1, corrected = 1;   ///< of the test, and by Holm over the gate
   double resolution = 0;         ///< a change that runs of the baseline show among themselves
   std::size_t runs = 0, baseline_launches = 0, head_launches = 0;
-  bool against_limit = false;  ///< what it was held to is a value that somebody wrote down (`analysis/track/limit.hpp`)
-  int wanted = 0;              ///< further launches of the head by which a change would be confirmed, or not
+  bool against_limit =
+      false;       ///< what it was held to is a value that somebody wrote down (`analysis/track/report.hpp`)
+  int wanted = 0;  ///< further launches of the head by which a change would be confirmed, or not
   /// Whether it is inconclusive for lack of launches alone, and looks worse: not to be passed by.
   bool suspected = false;
   std::int64_t since = 0;  ///< the run of the baseline with which the change began; 0: the head's

@@ -7,7 +7,6 @@
 #include <span>
 
 #include "analysis/statistics/rank_test.hpp"
-#include "analysis/statistics/signed_rank.hpp"
 
 namespace hbench {
 namespace {

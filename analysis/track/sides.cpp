@@ -8,7 +8,7 @@
 #include "analysis/points/timed_steps.hpp"
 #include "analysis/points/tracked_metric.hpp"
 #include "analysis/records/case_fields.hpp"
-#include "analysis/records/trial.hpp"
+#include "analysis/records/judgements.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

@@ -9,7 +9,7 @@
 #include "analysis/prediction/coding_rates.hpp"
 #include "bench/calibrate/measure_machine.hpp"
 #include "bench/calibrate/record_step.hpp"
-#include "bench/frameworks/framework.hpp"
+#include "bench/frameworks/frameworks.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/sweep/own_models.hpp"

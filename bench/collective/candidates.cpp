@@ -7,7 +7,6 @@
 
 #include "bench/sweep/measured_place.hpp"
 #include "collectives/base/table.hpp"
-#include "collectives/executors/executor.hpp"
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/network/choose.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/collective/means.hpp"
+#include "bench/collective/candidates.hpp"
 #include "bench/collective/request.hpp"
 
 namespace hbench {

@@ -9,12 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "bench/command/common_options.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/command/verbosity.hpp"
 #include "bench/sweep/request.hpp"
 #include "bench/worker/rank_loop.hpp"
 #include "collectives/arithmetic/data_type.hpp"
 #include "collectives/schedule/schedule.hpp"
+#include "workloads/step/timeline.hpp"
 
 namespace hbench {
 
@@ -59,5 +60,8 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call);
 
 /// The sizes from the smallest to the largest. \throws Error (usage) when there would be none, or too many.
 std::vector<std::int64_t> sizes_of(const CollectiveRequest& request);
+
+/// Returns the tensors of a trace as they travel, in elements: each alone, or as the fusion policy merges them.
+std::vector<std::int64_t> tensors_of(const StepTimeline& timeline, const std::string& fusion, DataType type);
 
 }  // namespace hbench

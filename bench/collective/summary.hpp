@@ -1,6 +1,9 @@
 #pragma once
 
 /// What a comparison comes to. Pure.
+/// What JSON, CSV and tables say of a collective's results and of what they come to. Times in seconds, bandwidths in
+/// bytes per second. Pure.
+/// The results of `hbench collective` for machines. Times in seconds, bandwidths in bytes per second. Pure.
 
 #include <cstdint>
 #include <optional>
@@ -9,7 +12,9 @@
 
 #include "analysis/points/collectives.hpp"
 #include "analysis/records/records.hpp"
+#include "bench/collective/plan.hpp"
 #include "collectives/base/units.hpp"
+#include "reports/rows/row.hpp"
 
 namespace hbench {
 
@@ -70,5 +75,22 @@ struct LinkShare {
 };
 /// For each world and size the best of ours, then the best peer where there is one.
 std::vector<LinkShare> shares_of_link(const std::vector<CollectiveRow>& rows, BytesPerSecond link);
+
+/// A result without its samples.
+void collective_fields(Row& row, const CollectiveRow& each);
+void peer_fields(Row& row, const PeerComparison& each);
+void bound_fields(Row& row, const BoundShare& each);
+void link_fields(Row& row, const LinkShare& each);
+
+/// The number of elements.
+std::int64_t count_of(const Case& asked);
+
+/// One object: what was run and where, `results` with every raw sample, `refused`, `comparison` and `bound`.
+/// With `link` (what each rank's link carries) also the shares of it.
+std::string collective_json(const std::vector<CollectiveRow>& rows, const std::vector<Refusal>& refused, const Run& run,
+                            const std::optional<BytesPerSecond>& link = std::nullopt, Form form = Form::values);
+
+/// A header and a line per result, without raw samples.
+std::string collective_csv(const std::vector<CollectiveRow>& rows);
 
 }  // namespace hbench

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 
-#include "bench/collective/fields.hpp"
 #include "bench/collective/plan.hpp"
+#include "bench/collective/summary.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "bench/command/arguments.hpp"
-#include "bench/command/description.hpp"
+#include "bench/command/verb.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {

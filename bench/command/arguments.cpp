@@ -9,10 +9,10 @@
 #include <optional>
 #include <utility>
 
-#include "bench/command/description.hpp"
+#include "bench/command/verb.hpp"
 #include "collectives/base/flag_values.hpp"
-#include "collectives/base/parse_number.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
 #include "reports/formats/text_table.hpp"
 
 namespace hbench {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "bench/command/description.hpp"
 #include "bench/command/program.hpp"
+#include "bench/command/verb.hpp"
 
 namespace hbench {
 namespace {

@@ -1,16 +1,12 @@
 #include "bench/command/program.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <system_error>
 #include <utility>
 
-#include "bench/command/inform.hpp"
 #include "bench/command/secrets.hpp"
 #include "collectives/base/table.hpp"
 

@@ -2,8 +2,13 @@
 
 /// What `hbench` and `hbench-worker` have in common: a verb is looked up and run, and an `Error` becomes one line and
 /// an exit code.
+/// Lines beside a command's output: progress, warnings, what is left out.
 
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "bench/command/verb.hpp"
@@ -20,5 +25,12 @@ inline constexpr std::string_view kExitCodes =
 /// standard error.
 int run_program(int argc, char** argv, std::span<const Verb* const> verbs, std::string_view version,
                 void (*leave)(char** argv) = nullptr);
+
+/// Writes on standard error. Whoever read it may have gone, as after `2>&1 | head -1`: the work goes on all the same,
+/// where `fmt::print` would throw.
+template <class... Values>
+void inform(fmt::format_string<Values...> format, Values&&... values) {
+  std::fputs(fmt::format(format, std::forward<Values>(values)...).c_str(), stderr);
+}
 
 }  // namespace hbench

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <string_view>
 
 namespace hbench {
 namespace {
@@ -13,6 +12,10 @@ bool is_plain(char c) {
 }
 
 }  // namespace
+
+bool is_flag(std::string_view argument, std::string_view flag) {
+  return argument == flag || (argument.starts_with(flag) && argument[flag.size()] == '=');
+}
 
 std::string shell_word(const std::string& text) {
   if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;

@@ -2,7 +2,9 @@
 
 /// What `hbench db` did or found, for people and for machines. Pure.
 
+#include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/store/check.hpp"
@@ -32,5 +34,9 @@ std::string prune_text(const std::string& db, const PruneResult& result, bool dr
 std::string prune_json(const std::string& db, const PruneResult& result, bool dry_run, Form form = Form::values);
 
 std::string vacuum_text(const std::string& db, const VacuumResult& result);
+
+/// The time that was `age` before `now`, as runs store theirs (ISO 8601, UTC). `age` is a number above 0 with h, d
+/// (days) or w (weeks), at most 100 years. Pure. \throws Error (usage) that names `flag`.
+std::string time_before(std::chrono::sys_seconds now, std::string_view age, std::string_view flag);
 
 }  // namespace hbench

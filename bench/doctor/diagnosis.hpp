@@ -1,14 +1,34 @@
 #pragma once
 
 /// All that `hbench doctor` found: for people and for machines. Pure.
+/// What `hbench doctor` says: findings, a row each.
 
 #include <string>
 #include <vector>
 
-#include "bench/doctor/finding.hpp"
+#include "collectives/base/library.hpp"
+#include "reports/document/document.hpp"
 #include "reports/rows/row.hpp"
 
 namespace hbench {
+
+/// One thing looked at.
+struct Finding {
+  std::string what;
+  std::string state;
+  std::string cure;       ///< empty: nothing to do
+  bool optional = false;  ///< people may well do without
+};
+
+/// `good` where it is available; otherwise its reason and cure.
+Finding finding_of(std::string what, const Availability& availability, std::string good);
+
+/// A row each: a mark (`ok`, `!!` for a problem, `--` for what people may well do without), the thing, its state and,
+/// in brackets, the fix.
+Table findings_table(const std::vector<Finding>& findings);
+
+/// Those that need a fix.
+int problems_among(const std::vector<Finding>& findings);
 
 /// Findings, the tables of the machine's topology, and last how many problems there are.
 Document doctor_document(const std::vector<Finding>& findings, const std::vector<Table>& topology);

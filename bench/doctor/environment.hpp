@@ -1,9 +1,13 @@
 #pragma once
 
+/// Facts about GPUs that results depend on, for `environment_facts`.
+
 #include <map>
 #include <string>
+#include <vector>
 
 #include "collectives/base/test_delay.hpp"
+#include "collectives/cuda/gpu_facts.hpp"
 
 namespace hbench {
 
@@ -17,5 +21,22 @@ std::string emulated_network();
 
 /// The rank that a test slows down: the variable HBENCH_TEST_DELAY. \throws Error (usage) as `parse_test_delay`.
 TestDelay test_delay();
+
+/// Versions of what computes on GPUs, and settings that change what it does; empty where it is not built in or not set.
+struct GpuLibraries {
+  std::string cuda, nccl, cudnn;                ///< `13.0`, `2.28.3`, `9.10.2`
+  std::map<std::string, std::string> settings;  ///< variables that are set, of an allow-list
+};
+
+/// Those of this process.
+GpuLibraries gpu_libraries();
+
+/// The GPUs at these addresses alone: those that a process sees, of all that the driver does. Pure.
+DriverFacts only(DriverFacts driver, const std::vector<std::string>& addresses);
+
+/// Returns the keys `gpu`, `gpu_driver`, `gpu_uuid`, `gpu_clocks`, `gpu_power_limit`, `gpu_modes`, `gpu_settings`,
+/// `cuda`, `cuda_driver`, `nccl` and `cudnn`, of which only those are there that are known. A fact in which several
+/// GPUs are alike is reported once. Pure.
+std::map<std::string, std::string> gpu_environment(const DriverFacts& driver, const GpuLibraries& libraries);
 
 }  // namespace hbench

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "bench/doctor/finding.hpp"
+#include "bench/doctor/diagnosis.hpp"
 #include "bench/doctor/host_topology.hpp"
 #include "collectives/cuda/gpu_facts.hpp"
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "collectives/base/file.hpp"
-#include "collectives/base/parse_number.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/json_fields.hpp"
-#include "collectives/base/parse_number.hpp"
 #include "collectives/base/read_json.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/network/rank_layout.hpp"

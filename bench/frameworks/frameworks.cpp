@@ -1,20 +1,105 @@
+#include "bench/frameworks/frameworks.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
 #include "analysis/prediction/case_strategy.hpp"
-#include "analysis/records/revision.hpp"
-#include "bench/frameworks/framework.hpp"
+#include "analysis/records/fingerprint.hpp"
 #include "collectives/base/table.hpp"
-#include "workloads/models/models.hpp"
 
 namespace hbench {
-
-extern const Framework kPytorchDdpFramework, kPytorchFsdpFramework, kDeepspeedFramework, kHorovodFramework,
-    kTensorflowRingFramework, kTensorflowPsFramework;
-
 namespace {
+
+constexpr std::string_view kInstallTensorflow = "python3 -m pip install tensorflow-cpu";
+
+/// Why the ranks' scripts have no such network; empty where they have.
+std::string_view refuse_in_tensorflow(const ModelEntry& model) {
+  if (model.architecture != Architecture::inception) return "";
+  return "TensorFlow's Inception V3 has other layers than torchvision's, and 3 million parameters less";
+}
+
+constexpr FrameworkSetting kDeepspeedSettings[] = {
+    {.name = "zero1", .summary = "stage 1: each rank updates its part", .method = "zero:1"},
+    {.name = "zero2", .summary = "stage 2: each rank has the gradients of its part", .method = "zero:2"}};
+
+constexpr Framework kDeepspeedFramework{
+    .name = "deepspeed",
+    .summary = "DeepSpeed, stage 0 of ZeRO, on Gloo and its own shared memory or, on GPUs, NCCL",
+    .script = "deepspeed_rank.py",
+    .install =
+        "python3 -m pip install 'torch>=2.6' torchvision setuptools ninja && "
+        "python3 -m pip install --no-build-isolation deepspeed && DS_ACCELERATOR=cpu python3 -c "
+        "'from deepspeed.ops.op_builder.cpu import ShareMemCommBuilder as S; S().load()'",
+    .preset = "ddp",
+    .settings = kDeepspeedSettings,
+    .on_gpu = true,
+};
+
+constexpr FrameworkSetting kHorovodSettings[] = {
+    {.name = "yield",
+     .summary = "Open MPI gives the core away while it waits",
+     .variable = "OMPI_MCA_mpi_yield_when_idle",
+     .value = "1"},
+    {.name = "gloo", .summary = "over Gloo in the place of the MPI library, as horovodrun --gloo"}};
+
+constexpr Framework kHorovodFramework{
+    .name = "horovod",
+    .summary = "Horovod on PyTorch, over the MPI library that starts its ranks",
+    .script = "horovod_rank.py",
+    .install =
+        "apt-get install python3-torch python3-torchvision python3-dev pybind11-dev cmake libopenmpi-dev && "
+        "HOROVOD_WITH_PYTORCH=1 HOROVOD_WITH_MPI=1 HOROVOD_WITH_GLOO=1 python3 -m pip install --no-build-isolation "
+        "horovod",
+    .preset = "horovod",
+    .settings = kHorovodSettings,
+};
+
+constexpr FrameworkSetting kDdpSettings[] = {
+    {.name = "bucket-view", .summary = "gradient_as_bucket_view, which saves a copy"},
+    {.name = "zero", .summary = "ZeroRedundancyOptimizer: each rank updates its part", .method = "zero:1"},
+    {.name = "local-sgd", .summary = "PostLocalSGDOptimizer, from the start, period 4", .method = "local-sgd:4"}};
+
+constexpr Framework kPytorchDdpFramework{
+    .name = "pytorch-ddp",
+    .summary = "PyTorch's DistributedDataParallel on Gloo or, on GPUs, NCCL",
+    .script = "pytorch_ddp_rank.py",
+    .install = "apt-get install python3-torch python3-torchvision",
+    .preset = "ddp",
+    .settings = kDdpSettings,
+    .on_gpu = true,
+};
+
+constexpr Framework kPytorchFsdpFramework{
+    .name = "pytorch-fsdp",
+    .summary = "PyTorch's fully_shard (FSDP2) on Gloo or, on GPUs, NCCL, each block of the model a unit",
+    .script = "pytorch_fsdp_rank.py",
+    .install = "python3 -m pip install 'torch>=2.6' torchvision",
+    .preset = "ddp",
+    .method = "fsdp",
+    .on_gpu = true,
+};
+
+constexpr Framework kTensorflowPsFramework{
+    .name = "tensorflow-ps",
+    .summary = "TensorFlow's ParameterServerStrategy, asynchronous: a server that has a process of its own",
+    .script = "tensorflow_ps_rank.py",
+    .install = kInstallTensorflow,
+    .preset = "tf-ps",
+    .method = "async-ps",
+    .servers = 1,
+    .refuses = refuse_in_tensorflow,
+};
+
+constexpr Framework kTensorflowRingFramework{
+    .name = "tensorflow-ring",
+    .summary = "TensorFlow's MultiWorkerMirroredStrategy, whose ring sends over gRPC",
+    .script = "tensorflow_ring_rank.py",
+    .install = kInstallTensorflow,
+    .preset = "tf2-collective",
+    .refuses = refuse_in_tensorflow,
+};
 
 constexpr std::array<const Framework*, 6> kFrameworks{&kPytorchDdpFramework,     &kPytorchFsdpFramework,
                                                       &kDeepspeedFramework,      &kHorovodFramework,

@@ -5,7 +5,7 @@
 /// The functions of those libraries that hbench refers to are in the other files of this folder.
 
 #include "bench/worker/facts.hpp"
-#include "collectives/base/availability.hpp"
+#include "collectives/base/library.hpp"
 
 namespace hbench {
 

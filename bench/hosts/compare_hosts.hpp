@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/doctor/finding.hpp"
+#include "bench/doctor/diagnosis.hpp"
 #include "bench/hosts/host_facts.hpp"
 #include "reports/document/document.hpp"
 

@@ -10,13 +10,12 @@
 
 #include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/environment.hpp"
-#include "bench/doctor/gpu_environment.hpp"
 #include "bench/hosts/host_facts.hpp"
 #include "bench/worker/process_identity.hpp"
 #include "collectives/base/digest.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/host_name.hpp"
-#include "collectives/base/scratch_folder.hpp"
+#include "collectives/base/replace_file.hpp"
 #include "collectives/base/wall_clock.hpp"
 #include "collectives/cuda/cuda.hpp"
 

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "analysis/records/rank_hosts.hpp"
-#include "bench/launch/ask_hosts.hpp"
+#include "bench/launch/start_ranks.hpp"
 #include "collectives/base/read_json.hpp"
 #include "collectives/base/text.hpp"
 

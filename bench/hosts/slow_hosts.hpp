@@ -1,10 +1,14 @@
 #pragma once
 
 /// Finds which host is slow, or which link, from measurements of all hosts at once. Pure.
+/// What is slow, for people.
 
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "bench/doctor/diagnosis.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 
@@ -55,5 +59,13 @@ int passes_needed(int hosts, int links);
 
 /// By pass, what the host sends by its middle link; empty where no link of it was measured.
 std::vector<double> network_of_host(const HostSpeeds& speeds, int host);
+
+/// Returns a finding with its cure for each slow part; what was compared and is as the others, or cannot be judged, is
+/// a finding that needs none.
+std::vector<Finding> slow_findings(const HostSpeeds& speeds);
+
+/// Hosts with what one core computes and what their middle link carries (medians over passes), and links, the slowest
+/// first; each beside the median of all.
+std::vector<Table> speed_tables(const HostSpeeds& speeds);
 
 }  // namespace hbench

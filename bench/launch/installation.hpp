@@ -4,8 +4,11 @@
 /// where it is installed as where it is built (there `bench/hbench`). No path is compiled in: the folder may be moved.
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 #include "analysis/prediction/data.hpp"
+#include "collectives/base/library.hpp"
 
 namespace hbench {
 
@@ -24,5 +27,18 @@ const Installation& installation();
 
 /// The profiles and timelines of this process's program. \throws Error (environment) when they are gone.
 Data load_data();
+
+/// Whether `file` is a program that this user may run.
+bool may_be_run(const std::string& file);
+
+/// The file that a shell would run as `program`: itself when it names a folder, else the first of that name in the
+/// folders of `path` (a PATH variable) that may be run. Empty when there is none.
+std::string find_program(std::string_view program, std::string_view path);
+
+/// Whether `program` stands in a folder of `path` and may be run.
+bool on_path(std::string_view program, std::string_view path);
+
+/// The same, with `cure` where it does not.
+Availability program_availability(std::string_view program, std::string_view path, std::string_view cure);
 
 }  // namespace hbench

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/launch/job_folders.hpp"
-#include "collectives/base/availability.hpp"
+#include "collectives/base/library.hpp"
 
 namespace hbench {
 

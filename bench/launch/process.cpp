@@ -19,7 +19,7 @@
 #include <fstream>
 #include <thread>
 
-#include "bench/launch/find_program.hpp"
+#include "bench/launch/installation.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {

@@ -17,7 +17,7 @@
 #include "collectives/base/table.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/endpoints/endpoint.hpp"
-#include "collectives/transport/wait.hpp"
+#include "collectives/transport/operation.hpp"
 
 namespace hbench {
 namespace {

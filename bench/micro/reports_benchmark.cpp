@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/launch/rank_lines.hpp"
+#include "bench/launch/job_outcome.hpp"
 #include "bench/sweep/measure.hpp"
 #include "bench/worker/protocol.hpp"
 

@@ -6,10 +6,9 @@
 #include <algorithm>
 
 #include "bench/launch/process.hpp"
+#include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
-#include "bench/output/terminal.hpp"
 #include "collectives/base/error.hpp"
-#include "reports/formats/chart_table.hpp"
 #include "reports/formats/gnuplot.hpp"
 #include "reports/formats/prepare.hpp"
 #include "reports/short_form.hpp"

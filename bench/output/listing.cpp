@@ -2,22 +2,33 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
-#include "analysis/catalogue/filter.hpp"
+#include "analysis/catalogue/figures.hpp"
 #include "analysis/import/format.hpp"
-#include "analysis/prediction/comparisons.hpp"
-#include "bench/frameworks/find_framework.hpp"
+#include "analysis/prediction/case_strategy.hpp"
+#include "analysis/prediction/compare.hpp"
+#include "bench/frameworks/framework_job.hpp"
 #include "bench/launch/host.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/submit/engine.hpp"
+#include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/units_text.hpp"
+#include "collectives/compressors/compressor.hpp"
+#include "collectives/executors/executor.hpp"
+#include "collectives/fusion/fusion.hpp"
 #include "collectives/network/choose.hpp"
 #include "collectives/placement/placement.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/prediction/profiles.hpp"
 #include "reports/report.hpp"
+#include "workloads/methods/method.hpp"
+#include "workloads/methods/plan_check.hpp"
 #include "workloads/models/models.hpp"
+#include "workloads/optimizers/optimizer.hpp"
+#include "workloads/presets/preset.hpp"
 #include "workloads/step/published_shapes.hpp"
 
 namespace hbench {
@@ -135,6 +146,133 @@ constexpr std::array kListings{
     Listing{"comparisons", "questions that hbench compare answers", comparison_table},
 };
 
+std::string text(std::string_view view) { return std::string(view); }
+
+/// `name`, or `name:fields (defaults)`.
+std::string full_name(const auto& entry) {
+  if (entry.fields.empty()) return text(entry.name);
+  return fmt::format("{}:{} ({})", entry.name, entry.fields, entry.defaults);
+}
+
+/// The worlds that an algorithm serves.
+std::string_view worlds_of(const Algorithm& algorithm) {
+  if (algorithm.uses_servers) return "workers and servers";
+  return algorithm.uses_groups ? "full nodes" : "any";
+}
+
+struct CostTexts {
+  std::string rounds = "-", sent = "-";
+};
+
+/// On 8 workers, with as many servers or as large nodes as is said beside it.
+CostTexts costs_of(const Algorithm& algorithm) {
+  if (algorithm.is_vendor()) return {};
+  constexpr std::int64_t kElements = 8'000'000;
+  const World world{.workers = 8, .servers = algorithm.uses_servers ? 2 : 0, .group = algorithm.uses_groups ? 4 : 1};
+  const Cost cost = algorithm.cost({.world = world, .parameters = algorithm.defaults}, kElements);
+  const char* where = algorithm.uses_servers ? " (2 servers)" : algorithm.uses_groups ? " (nodes of 4)" : "";
+  return {fmt::format("{}{}", cost.rounds, algorithm.segments != nullptr ? " (1 segment)" : ""),
+          fmt::format("{:.3g} S{}", static_cast<double>(cost.sent) / static_cast<double>(kElements), where)};
+}
+
+std::string_view name_of(Exchange exchange) {
+  switch (exchange) {
+    case Exchange::per_hop:
+      return "per-hop";
+    case Exchange::gather:
+      return "gather";
+    case Exchange::low_rank:
+      return "low-rank";
+  }
+  return "";
+}
+
+std::string bits_of(const CompressorChoice& choice) {
+  constexpr std::int64_t kElements = 1'000'000;
+  const double bits = 8.0 * static_cast<double>(choice.codec->max_wire_bytes(kElements)) / kElements;
+  return fmt::format("{}{:.4g}", choice.compressor->bytes_vary ? "at most " : "", bits);
+}
+
+/// Whether the mean of many decoded forms is the input.
+std::string_view unbiased_text(const CompressorChoice& choice) {
+  if (choice.verbatim()) return "exact";
+  return choice.compressor->unbiased ? "yes" : "no";
+}
+
+std::string_view agreement_of(const Fusion& fusion) {
+  switch (fusion.negotiation) {
+    case Negotiation::none:
+      return "no";
+    case Negotiation::names:
+      return "by name";
+    case Negotiation::bits:
+      return "by a bit each";
+  }
+  return "";
+}
+
+std::string limits_of(const Fusion& fusion) {
+  std::string limits = fusion.varies ? "buckets may differ from step to step: not with powersgd" : "";
+  if (fusion.learns) limits += fmt::format("{}the first step is not typical", limits.empty() ? "" : "; ");
+  return limits;
+}
+
+/// Returns `57 us (40 to 200)`: the figure times `units`, in `unit`.
+std::string range_of(const PresetFigure& figure, double units, std::string_view unit) {
+  if (figure.stated == 0) return "not known";
+  std::string range = fmt::format("{:g} {}", figure.stated * units, unit);
+  if (!figure.is_certain())
+    range += fmt::format(" ({:g} to {:g})", std::min(figure.better, figure.worse) * units,
+                         std::max(figure.better, figure.worse) * units);
+  return range;
+}
+
+/// The label of what a framework sends, with its fusion policy even where that is the usual one.
+std::string strategy_text(const Preset& preset) {
+  Case asked;
+  write_strategy(asked, strategy_of(preset, 1));
+  Strategy& strategy = asked.strategy;
+  strategy.preset.clear();
+  const std::string fusion = std::exchange(strategy.fusion, "");
+  return fmt::format("{}, {}", strategy.label(), fusion == kUnfused ? "no fusion" : fusion);
+}
+
+/// Sources that many rows have, each said once.
+class Sources {
+ public:
+  /// Returns ` [2]`: the source's number.
+  std::string mark(std::string_view source) {
+    const auto known = std::ranges::find(sources_, source);
+    const auto number = known - sources_.begin() + 1;
+    if (known == sources_.end()) sources_.push_back(source);
+    return fmt::format(" [{}]", number);
+  }
+  /// `[1] who says it. [2] ...`
+  std::string in_words() const {
+    std::string text;
+    for (std::size_t i = 0; i < sources_.size(); ++i) text += fmt::format(" [{}] {}.", i + 1, sources_[i]);
+    return text;
+  }
+
+ private:
+  std::vector<std::string_view> sources_;
+};
+
+/// What few presets have: a cost of each step, of compressors that are more than a cast, and a rate of servers.
+std::string more_of(const Preset& preset, Sources& sources) {
+  std::string more;
+  const auto add = [&](const PresetFigure& figure, double scale, const char* unit, std::string_view of) {
+    if (figure.worse > 0)
+      more += fmt::format("{}{} {}{}", more.empty() ? "" : "; ", range_of(figure, scale, unit), of,
+                          sources.mark(figure.source));
+  };
+  add(preset.per_step, 1e3, "ms", "per step");
+  add(preset.coding_per_byte, 1e9, "ns", "per coded byte");
+  add(preset.coding_per_tensor, 1e3, "ms", "per coded tensor");
+  add(preset.server_rate, 1e-9, "GB/s", "per server");
+  return more.empty() ? "-" : more;
+}
+
 }  // namespace
 
 std::string listing_json(const Table& table, Form form) {
@@ -163,6 +301,90 @@ Document explain_algorithms(const Profile& profile, int workers) {
                                            "bytes; what a sender's processor spends on each is not in the model.",
                                            profile.name, profile.title, 100 * kAsGood)},
                      table}};
+}
+
+Table algorithm_table() {
+  Table table{.columns = {"algorithm", "collective", "what", "worlds", numbers("rounds on 8 workers"),
+                          numbers("sent by the busiest, of S"), "source"}};
+  for (const Algorithm* entry : algorithms()) {
+    const CostTexts costs = costs_of(*entry);
+    table.rows.push_back({full_name(*entry), text(to_string(entry->collective)), text(entry->summary),
+                          text(worlds_of(*entry)), costs.rounds, costs.sent, text(entry->citation)});
+  }
+  return table;
+}
+
+Table compressor_table() {
+  Table table{.caption =
+                  "Bits are those of a million elements, errors those of normally distributed values, with the "
+                  "defaults in brackets. \"ef:\" before a name adds error feedback.",
+              .columns = {"compressor", "what", "exchange", numbers("bits per element"), numbers("relative L2 error"),
+                          "unbiased", "NaN and infinities", "source"}};
+  for (const Compressor* entry : compressors()) {
+    const CompressorChoice choice = parse_compressor(entry->name);
+    table.rows.push_back({full_name(*entry), text(entry->summary), text(name_of(entry->exchange)), bits_of(choice),
+                          fmt::format("{:.2g}", entry->relative_l2_error), text(unbiased_text(choice)),
+                          text(entry->not_finite.what), text(entry->citation)});
+  }
+  return table;
+}
+
+Table method_table() {
+  Table table{.columns = {"method", "what", numbers("iterations unseen"), "source"}};
+  for (const Method* entry : methods()) {
+    const MethodChoice choice = parse_method(entry->name);
+    const std::optional<int> staleness = prove_plan(choice.plan(true)).facts.staleness;
+    table.rows.push_back(
+        {choice.text(), text(entry->summary), staleness ? std::to_string(*staleness) : "any", text(entry->citation)});
+  }
+  return table;
+}
+
+Table optimizer_table() {
+  Table table{.columns = {"optimizer", "what", numbers("numbers kept per parameter"), "source"}};
+  for (const Optimizer* entry : optimizers()) {
+    std::string name = text(entry->name);
+    for (const NumberField& field : entry->fields) name += fmt::format(":{}", field.standard);
+    table.rows.push_back({name, text(entry->summary), std::to_string(entry->state), text(entry->citation)});
+  }
+  return table;
+}
+
+Table fusion_table() {
+  Table table{.columns = {"fusion", "what", "ranks agree first", "limits", "source"}};
+  for (const Fusion* entry : fusions())
+    table.rows.push_back({full_name(*entry), text(entry->summary), text(agreement_of(*entry)), limits_of(*entry),
+                          text(entry->citation)});
+  return table;
+}
+
+Table preset_table() {
+  Table table{.columns = {"preset", "what", "strategy", numbers("host, per bucket"), numbers("beside compute"), "more",
+                          "source"}};
+  Sources sources;
+  for (const Preset* entry : presets())
+    table.rows.push_back({text(entry->name), text(entry->summary), strategy_text(*entry),
+                          range_of(entry->per_bucket, 1e6, "us") +
+                              (entry->per_bucket.stated > 0 ? sources.mark(entry->per_bucket.source) : ""),
+                          range_of(entry->overlap, 100, "%"), more_of(*entry, sources), text(entry->citation)});
+  table.caption = fmt::format(
+      "Of figures the range is that of the band. Beside compute: {}. Without a preset the host costs nothing, in the "
+      "band up to {:g} us per bucket: {}. Sources of figures:{}",
+      kUsualOverlap.source, kUnnamedFramework.per_bucket.worse * 1e6, kUnnamedFramework.per_bucket.source,
+      sources.in_words());
+  return table;
+}
+
+Table executor_table() {
+  Table table{.columns = {"executor", "what", "evidence", "limits", "state"}};
+  for (const ExecutorKind* entry : executors())
+    table.rows.push_back({text(entry->name), text(entry->summary), text(entry->evidence), text(entry->limits),
+                          state_text(entry->availability())});
+  return table;
+}
+
+std::string state_text(const Availability& availability) {
+  return availability.available ? "available" : fmt::format("not available: {}", availability.in_words());
 }
 
 }  // namespace hbench

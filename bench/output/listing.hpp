@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "analysis/prediction/data.hpp"
-#include "collectives/base/availability.hpp"
+#include "collectives/base/library.hpp"
 #include "reports/document/document.hpp"
 #include "reports/rows/row.hpp"
 

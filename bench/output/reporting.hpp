@@ -1,5 +1,8 @@
 #pragma once
 
+/// What profiles and workloads are called in reports: the titles in their files, also of files of one's own, which a
+/// later `hbench report` cannot read again and finds in the environment of the run.
+
 #include <filesystem>
 #include <vector>
 
@@ -26,5 +29,15 @@ void write_report_folder(const Document& document, const std::filesystem::path& 
 /// Fails early, before hours of work: tries to write into the folder, and leaves things as they were.
 /// \throws Error (environment).
 void check_report_folder(const std::filesystem::path& folder);
+
+/// Titles and GPUs of what comes with the program.
+void describe(ReportInput& input, const Data& data);
+/// Those of a plan, which may know files of the user's own; they replace others of the same name.
+void describe(ReportInput& input, const Catalog& catalog);
+/// What `remember_titles` left in these runs; of two the later one.
+void describe(ReportInput& input, const std::vector<Run>& runs);
+
+/// Adds to the environment of `run` the titles of the catalog that do not come with the program.
+void remember_titles(Run& run, const Catalog& catalog, const Data& data);
 
 }  // namespace hbench

@@ -15,8 +15,7 @@
 #include "bench/peers/peers.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
-#include "collectives/transport/posted_message.hpp"
-#include "collectives/transport/wait.hpp"
+#include "collectives/transport/operation.hpp"
 
 namespace hbench {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "bench/worker/peer.hpp"
+#include "bench/worker/candidate.hpp"
 #include "collectives/arithmetic/arithmetic.hpp"
 
 namespace hbench {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/base/availability.hpp"
+#include "collectives/base/library.hpp"
 #include "collectives/base/units.hpp"
 
 namespace hbench {

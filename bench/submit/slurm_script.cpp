@@ -8,7 +8,6 @@
 
 #include "bench/command/shell_word.hpp"
 #include "collectives/base/parameters.hpp"
-#include "collectives/base/parse_number.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {

@@ -9,11 +9,10 @@
 #include <cstdint>
 
 #include "bench/command/shell_word.hpp"
-#include "bench/launch/find_program.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/submit/engine.hpp"
 #include "collectives/base/parameters.hpp"
-#include "collectives/base/parse_number.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {

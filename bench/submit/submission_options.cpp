@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "bench/command/values.hpp"
+#include "bench/command/common_options.hpp"
 #include "bench/submit/slurm_script.hpp"
 
 namespace hbench {

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <limits>
 
-#include "analysis/trace/ledger_samples.hpp"
+#include "analysis/trace/ledger.hpp"
 #include "bench/worker/protocol.hpp"
 
 namespace hbench {

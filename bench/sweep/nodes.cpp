@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/prediction/gpu_range.hpp"
+#include "analysis/prediction/compare.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {

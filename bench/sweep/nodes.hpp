@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/launch/place_ranks.hpp"
+#include "bench/launch/allocation.hpp"
 #include "bench/sweep/measured_place.hpp"
 #include "bench/sweep/request.hpp"
 

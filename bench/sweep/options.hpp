@@ -4,8 +4,10 @@
 #include <map>
 #include <string>
 
+#include "analysis/prediction/request.hpp"
+#include "bench/command/arguments.hpp"
+#include "bench/command/common_options.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/command/verbosity.hpp"
 #include "bench/hosts/host_options.hpp"
 #include "bench/sweep/measure.hpp"
 #include "bench/sweep/request.hpp"
@@ -38,5 +40,15 @@ struct SweepOptions {
 
 /// Nothing when help was asked for and printed. \throws Error (usage).
 std::optional<SweepOptions> parse_sweep_options(const Call& call);
+
+/// Adds the flags of what one GPU does in a step: `--batch`, `--accumulate`, `--global-batch`, `--single-gpu-rate`,
+/// `--single-node-rate`, `--rate`, `--recompute` and `--optimizer`. `request` outlives the parsing.
+void add_step_options(Arguments& app, PredictionRequest& request);
+/// Adds `--optimizer`, whose default is `standard` in words. `request` outlives the parsing.
+void add_optimizer_option(Arguments& app, PredictionRequest& request, const std::string& standard);
+/// Adds `--method`. `request` outlives the parsing.
+void add_method_option(Arguments& app, PredictionRequest& request);
+/// Adds `--precision`, whose default is `standard` in words. `request` outlives the parsing.
+void add_precision_option(Arguments& app, PredictionRequest& request, const std::string& standard);
 
 }  // namespace hbench

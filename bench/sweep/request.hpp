@@ -1,19 +1,38 @@
 #pragma once
 
 /// What is asked of a sweep, and what this machine can do.
+/// An experiment file of a sweep: how many ranks are measured, and how they are put on nodes and GPUs.
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/prediction/plan.hpp"
 #include "bench/doctor/training_means.hpp"
-#include "bench/frameworks/find_framework.hpp"
+#include "bench/frameworks/framework_job.hpp"
 #include "bench/launch/allocation.hpp"
-#include "bench/sweep/experiment.hpp"
 #include "workloads/models/own_model.hpp"
 
 namespace hbench {
+
+/// One way to put ranks on nodes.
+struct NodeLayout {
+  int nodes = 1;
+  int gpus_per_node = 1;      ///< or cores
+  int processes_per_gpu = 1;  ///< ranks that share each GPU
+
+  int gpus() const { return nodes * gpus_per_node; }
+  int ranks() const { return gpus() * processes_per_gpu; }
+  int ranks_per_node() const { return gpus_per_node * processes_per_gpu; }
+
+  friend auto operator<=>(const NodeLayout&, const NodeLayout&) = default;
+};
+
+/// Every combination of what the file lists, by rising ranks: the keys `workers` (nodes), `gpus_per_worker` and
+/// `processes_per_gpu`, each a number or a list of them, 1 where it is not there. TOML, or YAML of these keys alone
+/// where the file's name ends with `.yaml` or `.yml`. \throws Error (usage) with file and line.
+std::vector<NodeLayout> parse_experiment(std::string_view text, const std::string& file);
 
 /// Whether a sweep also simulates and emulates nodes like this machine. `where_it_helps`: on GPUs, when more of them
 /// are asked for than there are.

@@ -7,7 +7,6 @@
 
 #include "analysis/track/bisection.hpp"
 #include "bench/track/measured_command.hpp"
-#include "bench/track/pattern_options.hpp"
 #include "collectives/base/units.hpp"
 
 namespace hbench {

@@ -5,8 +5,8 @@
 
 #include "analysis/records/fingerprint.hpp"
 #include "bench/collective/machine.hpp"
+#include "bench/collective/request.hpp"
 #include "bench/collective/run.hpp"
-#include "bench/collective/tensors.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/track/experiment.hpp"

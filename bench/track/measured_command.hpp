@@ -2,6 +2,8 @@
 
 /// One launch of a command that measures something: a shell's command and what it prints, or an experiment file of
 /// hbench. For `hbench track pair`, `hbench track bisect`, and the commands of `hbench.toml`.
+/// The flags by which a number is found in what a program prints: `--pattern`, `--unit`, `--better`, `--take`; also
+/// keys of a `[[command]]` in `hbench.toml`.
 
 #include <filesystem>
 #include <map>
@@ -11,6 +13,7 @@
 
 #include "analysis/import/number_pattern.hpp"
 #include "analysis/records/records.hpp"
+#include "bench/command/arguments.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units.hpp"
 
@@ -43,5 +46,15 @@ CommandLaunch launch_command(const MeasuredCommand& command, Seconds timeout);
 /// Runs a command for its effect, such as a build, in the same way, except that it may take long and print much: it is
 /// stopped when it prints nothing for `timeout`. What it prints is only kept where it fails.
 CommandLaunch run_command(const MeasuredCommand& command, Seconds timeout);
+
+struct PatternOptions {
+  std::string expression, unit, better, take = "only";
+
+  void add_options(Arguments& app);
+  /// Returns the pattern, whose benchmark is called `name`; null where none was given. \throws Error (usage).
+  std::shared_ptr<const NumberPattern> pattern(const std::string& name) const;
+  /// Returns what was given as words of a shell, each with a blank before it.
+  std::string in_shell() const;
+};
 
 }  // namespace hbench

@@ -13,7 +13,7 @@
 
 #include "analysis/store/store.hpp"
 #include "analysis/track/judge.hpp"
-#include "analysis/track/limit.hpp"
+#include "analysis/track/report.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/track/experiment.hpp"
 

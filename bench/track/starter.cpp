@@ -8,7 +8,7 @@
 #include "bench/track/experiment.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
-#include "collectives/base/toml_text.hpp"
+#include "collectives/base/toml_reader.hpp"
 
 namespace hbench {
 namespace {

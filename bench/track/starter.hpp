@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bench/sweep/request.hpp"
-#include "bench/track/pattern_options.hpp"
+#include "bench/track/measured_command.hpp"
 
 namespace hbench {
 

@@ -3,8 +3,8 @@
 
 #include "analysis/records/fingerprint.hpp"
 #include "bench/launch/installation.hpp"
-#include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/measured_cases.hpp"
+#include "bench/sweep/measured_place.hpp"
 #include "bench/sweep/options.hpp"
 #include "bench/sweep/plan.hpp"
 #include "bench/track/experiment.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "bench/command/values.hpp"
+#include "bench/command/common_options.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {

@@ -7,7 +7,6 @@
 
 #include "bench/track/experiment.hpp"
 #include "bench/track/measured_command.hpp"
-#include "bench/track/pattern_options.hpp"
 #include "bench/track/project.hpp"
 
 namespace hbench {

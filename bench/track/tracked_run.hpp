@@ -1,14 +1,19 @@
 #pragma once
 
 /// The experiments of a project on this machine: planned, and launched into a run of a database.
+/// How a check leaves the program: the flags that `hbench track check` and `hbench track pair` share.
 
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/store/store.hpp"
+#include "analysis/track/check.hpp"
 #include "analysis/track/report.hpp"
-#include "bench/command/verbosity.hpp"
+#include "bench/command/common_options.hpp"
+#include "bench/output/document_output.hpp"
 #include "bench/track/project.hpp"
 #include "reports/rows/row.hpp"
 
@@ -63,5 +68,24 @@ Launching confirming_launches(const TrackReport& report);
 /// Measures these launches here and now, and adds them to the run. Returns why it cannot be done here, in words; empty
 /// where it was done. \throws Error as `TrackedRun`.
 std::string confirm_here(TrackedRun& tracked, Store& store, const Run& head, Launching wanted, Verbosity verbosity);
+
+/// `--fail-on`, `--junit`, `--gitlab`, `--github` and those of `DocumentOutput`. Stays where it is from `add_options`
+/// on.
+class TrackOutput {
+ public:
+  void add_options(Arguments& app);
+  /// Before long work. \throws Error (usage, environment).
+  void check();
+  /// Whether an inconclusive case is a failure, where `--fail-on` says so.
+  std::optional<bool> fails_on_inconclusive() const { return fail_on_; }
+  /// Prints or writes the report in all forms that were asked for. \throws Error (environment).
+  void deliver(const TrackReport& report) const;
+
+ private:
+  DocumentOutput document_;
+  std::optional<bool> fail_on_;
+  std::filesystem::path junit_, gitlab_;
+  bool github_ = false;
+};
 
 }  // namespace hbench

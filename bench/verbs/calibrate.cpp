@@ -1,20 +1,207 @@
+// `hbench calibrate --from FILE`: a profile fitted to steps that somebody has measured. Needs no library of ranks.
+
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "analysis/fit/fit_curve.hpp"
+#include "analysis/fit/fit_profile.hpp"
+#include "analysis/fit/framework_rows.hpp"
+#include "analysis/fit/imported_curve.hpp"
+#include "analysis/fit/profile_text.hpp"
 #include "analysis/prediction/case_strategy.hpp"
+#include "analysis/store/store.hpp"
 #include "bench/calibrate/measure_machine.hpp"
+#include "bench/calibrate/record_step.hpp"
 #include "bench/command/arguments.hpp"
+#include "bench/command/verb.hpp"
+#include "bench/database/outputs.hpp"
 #include "bench/launch/installation.hpp"
+#include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
-#include "bench/sweep/local_machine.hpp"
+#include "bench/sweep/measured_place.hpp"
+#include "bench/sweep/options.hpp"
 #include "bench/sweep/own_models.hpp"
-#include "bench/sweep/step_options.hpp"
-#include "bench/verbs/calibrate_from_rows.hpp"
+#include "bench/verbs/prediction_options.hpp"
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
+#include "reports/prediction/fits.hpp"
 #include "workloads/libtorch.hpp"
 #include "workloads/models/models.hpp"
 
 namespace hbench {
+
+/// Whether `--from` is among the arguments.
+bool calibrates_from_rows(const Call& call);
+ExitCode calibrate_from_rows(const Call& call);
+
 namespace {
+
+/// The profile of this machine that a sweep left beside its database. \throws Error (usage) where there is none, or
+/// more than one.
+std::string profile_beside(const std::string& database) {
+  std::vector<std::string> found;
+  std::error_code none;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(std::filesystem::absolute(calibration_folder(database)), none))
+    if (entry.path().filename().string().starts_with("this-machine-")) found.push_back(entry.path().string());
+  if (found.size() == 1) return found.front();
+  throw Error(ExitCode::usage,
+              found.empty() ? fmt::format("there is no profile of the machine beside {}", database)
+                            : fmt::format("there are {} profiles beside {}", found.size(), database),
+              found.empty() ? "add --calibrate to the sweep that measures the frameworks, or give --profile FILE of "
+                              "hbench calibrate --network NAME"
+                            : fmt::format("name one: --profile {}", fmt::join(found, ", ")));
+}
+
+/// Lets `data` know the timelines of the rows that were recorded with the profile: they lie in its folder. \throws
+/// Error (usage) where one is missing.
+void know_timelines(const std::vector<CaseResult>& rows, const std::filesystem::path& profile, Data& data) {
+  std::set<std::string> workloads;
+  for (const CaseResult& row : rows) workloads.insert(row.asked.workload);
+  for (const std::string& name : workloads) {
+    const std::filesystem::path file = std::filesystem::absolute(profile).parent_path() / (name + ".toml");
+    if (std::filesystem::exists(file)) {
+      data.traces.add(data.traces.load(file.string()));
+    } else if (!data.traces.has(name)) {
+      throw Error(ExitCode::usage, fmt::format("{} is missing: the timeline of {}", file.string(), name),
+                  fmt::format("hbench calibrate --model {} --out {} records it, with the --batch and --image-size that "
+                              "were measured",
+                              name, file.string()));
+    }
+  }
+}
+
+/// The steps of frameworks in a database. \throws Error (usage) where there are none.
+std::vector<CaseResult> rows_of_frameworks(const std::string& file, const std::string& profile, std::size_t& others) {
+  const Store store(file, Store::Mode::read_only);
+  FrameworkRows found = framework_rows(store.results(), store.baselines(), profile);
+  others = found.others;
+  if (found.rows.empty())
+    throw Error(ExitCode::usage, fmt::format("{} has no measured steps of frameworks on several ranks", file),
+                "hbench sweep --framework pytorch-ddp --calibrate measures some (hbench list frameworks)");
+  return std::move(found.rows);
+}
+
+/// The rows of one cluster; those of others are counted. \throws Error (usage) where there are none.
+std::vector<CaseResult> rows_of(const std::string& file, const std::string& cluster, std::size_t& others) {
+  std::vector<CaseResult> rows = read_published(file);
+  std::set<std::string> clusters;
+  for (const CaseResult& row : rows) clusters.insert(row.asked.profile);
+  others = std::erase_if(rows, [&](const CaseResult& row) { return row.asked.profile != cluster; });
+  if (rows.empty())
+    throw Error(ExitCode::usage, fmt::format("{} has no rows of {}", file, cluster),
+                clusters.empty() ? "see analysis/published/README.md"
+                                 : fmt::format("its column 'profile' has {}", fmt::join(clusters, ", ")));
+  return rows;
+}
+
+/// What was asked on the command line.
+struct Request {
+  std::string from, base;
+  std::filesystem::path file;
+  ImportHints hints;
+  std::string hint;  ///< the first flag of these that was given; empty: none
+  bool json = false, each = false, wide = false;
+  Verbosity verbosity = Verbosity::usual;
+};
+
+/// Nothing when help was asked for and printed. \throws Error (usage).
+std::optional<Request> parse_rows(const Call& call) {
+  Request request;
+  Arguments app(
+      "Fits a cluster profile to training steps that were measured there: links, streams, latency, servers, and what "
+      "disturbs compute. Says which of these the steps determine, and how far predictions of steps left out are off. "
+      "Rows on the most, on a middling number of and on the fewest GPUs tell most; where rows that are left out would "
+      "be predicted worse than before, nothing is written. What nccl-tests or hbench collective --json printed becomes "
+      "a curve of the profile, and determines its latency "
+      "and rate.",
+      "hbench calibrate");
+  app.footer(
+      "Examples:\n  hbench calibrate --from rows.csv --profile hkbu-10gbe --out mine.toml\n"
+      "  hbench calibrate --from all_reduce_perf.txt --profile aws-p5 --out mine.toml\n"
+      "  mpirun -n 16 -H a:8,b:8 hbench collective --algorithm ring --json > two.json\n"
+      "  hbench calibrate --from two.json --profile aws-p5 --out mine.toml\n"
+      "  hbench sweep --gpus 1..64 --profile ./mine.toml --evidence simulated\n"
+      "  hbench calibrate --from my.db\n"
+      "rows.csv has the columns of analysis/published/published.csv (analysis/published/README.md), one row for each "
+      "measured throughput.");
+  app.add_option("--from", request.from,
+                 "table of measured steps, a results database with steps of frameworks, or what nccl-tests or hbench "
+                 "collective --json printed");
+  app.add_option("--profile", request.base,
+                 "profile to start from: a name of hbench list profiles, or a TOML file (default: of a database the "
+                 "one of this machine that hbench sweep --calibrate left beside it)");
+  app.add_option("--out", request.file, "file of the fitted profile (default: NAME-fitted.toml)");
+  app.add_option("--collective", request.hints.collective, "of a measured collective, where it does not say it");
+  app.add_option("--ranks", request.hints.ranks, "GPUs of a measured collective (default: as it says)",
+                 in_range(2, 1'000'000));
+  app.add_option("--nodes", request.hints.nodes, "nodes of a measured collective (default: as it says)",
+                 in_range(1, 1'000'000));
+  app.add_flag("--each", request.each, "also print each step with its predictions");
+  app.add_flag("--json", request.json, "print the fit as JSON")
+      ->excludes(app.add_flag("--wide", request.wide, kWideHelp));
+  add_verbosity(app, request.verbosity);
+  if (app.parse(call)) return std::nullopt;
+  if (!request.hints.collective.empty()) parse_collective_kind(request.hints.collective);
+  if (request.base.empty() && is_database(request.from)) request.base = profile_beside(request.from);
+  if (request.base.empty())
+    throw Error(ExitCode::usage, "--from needs a profile to start from",
+                fmt::format("add such as --profile hkbu-10gbe (hbench list profiles){}",
+                            std::filesystem::exists(request.from) ? "" : "; nor is there a file " + request.from));
+  for (const char* flag : {"--collective", "--ranks", "--nodes"})
+    if (app.count(flag) > 0 && request.hint.empty()) request.hint = flag;
+  return request;
+}
+
+/// The collective becomes a curve of the profile.
+ExitCode calibrate_from_curve(const Request& request, const Profile& profile, ImportedCurve parsed) {
+  note_other_gpu(parsed, profile);
+  const CurveFit fitted = fit_curve(profile, std::move(parsed.curve));
+  write_whole(request.file, format_profile(fitted.profile), "--out");
+  if (request.json) {
+    fmt::print("{}", curve_fit_json(fitted, parsed.notes, request.file.string()));
+    return ExitCode::good;
+  }
+  fmt::print("{}", terminal_text(curve_fit_document(fitted, parsed.notes), request.wide));
+  fmt::print("Wrote {}\n", request.file.string());
+  return ExitCode::good;
+}
+
+/// The figures of the table, or of a database's frameworks, become those of the profile.
+ExitCode calibrate_from_table(const Request& request, const Profile& profile) {
+  if (!request.hint.empty())
+    throw Error(ExitCode::usage,
+                fmt::format("{} is for a measured collective, and {} has steps", request.hint, request.from),
+                fmt::format("leave out {}", request.hint));
+  std::size_t others = 0;
+  const bool of_frameworks = is_database(request.from);
+  std::vector<CaseResult> rows = of_frameworks ? rows_of_frameworks(request.from, profile.name, others)
+                                               : rows_of(request.from, profile.name, others);
+  const FittedProfile fitted = predicted(request.verbosity, [&](Data data, const SimulationMeans& means) {
+    if (of_frameworks) know_timelines(rows, request.base, data);
+    FittedProfile made = fit_profile(profile, std::move(rows), data, means);
+    require_better(made, data);
+    made.next = next_row(made, data);
+    return made;
+  });
+  write_whole(request.file, format_profile(fitted.profile), "--out");
+  if (request.json) {
+    fmt::print("{}", fit_json(fitted, request.file.string()));
+    return ExitCode::good;
+  }
+  fmt::print("{}", terminal_text(fit_document(fitted, request.from, request.each), request.wide));
+  if (others > 0)
+    fmt::print("{} of {} {} not used.\n", counted(static_cast<std::int64_t>(others), "row"),
+               of_frameworks ? "other machines, of one rank, with servers or without a baseline" : "other clusters",
+               others == 1 ? "is" : "are");
+  fmt::print("Wrote {}\n", request.file.string());
+  return ExitCode::good;
+}
 
 /// What was asked for; 0 and empty where nothing was.
 struct Asked {
@@ -160,6 +347,24 @@ ExitCode run_calibrate(const Call& call) {
 }
 
 }  // namespace
+
+bool calibrates_from_rows(const Call& call) {
+  return std::ranges::any_of(call.arguments, [](const std::string& argument) {
+    return argument == "--from" || argument.starts_with("--from=");
+  });
+}
+
+ExitCode calibrate_from_rows(const Call& call) {
+  std::optional<Request> request = parse_rows(call);
+  if (!request) return ExitCode::good;
+  const Profile profile = load_data().profiles.load(request->base);
+  if (request->file.empty()) request->file = profile.name + "-fitted.toml";
+  check_writable(request->file, "--out");
+  if (is_database(request->from)) return calibrate_from_table(*request, profile);
+  if (std::optional<ImportedCurve> curve = read_curve(read_file(request->from), request->from, request->hints))
+    return calibrate_from_curve(*request, profile, std::move(*curve));
+  return calibrate_from_table(*request, profile);
+}
 
 extern const Verb kCalibrate;
 constinit const Verb kCalibrate{

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "analysis/prediction/recorded_gpu.hpp"
+#include "analysis/prediction/rate_model.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/verbs/prediction_options.hpp"
 #include "reports/prediction/choice.hpp"

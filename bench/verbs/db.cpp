@@ -6,8 +6,7 @@
 
 #include "bench/command/actions.hpp"
 #include "bench/command/arguments.hpp"
-#include "bench/command/labels.hpp"
-#include "bench/database/age.hpp"
+#include "bench/command/common_options.hpp"
 #include "bench/database/text.hpp"
 
 namespace hbench {

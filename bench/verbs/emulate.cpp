@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "analysis/records/emulation.hpp"
-#include "bench/command/inform.hpp"
+#include "bench/command/program.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/emulation/emulated_launch.hpp"
 #include "bench/emulation/namespaces.hpp"

@@ -4,10 +4,10 @@
 #include <array>
 #include <iterator>
 
-#include "analysis/import/cases.hpp"
+#include "analysis/import/format.hpp"
 #include "analysis/import/import.hpp"
 #include "bench/command/arguments.hpp"
-#include "bench/command/values.hpp"
+#include "bench/command/common_options.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/database/outputs.hpp"
 #include "bench/doctor/available_memory.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "bench/output/console.hpp"
 #include "bench/output/listing.hpp"
-#include "bench/output/terminal.hpp"
 #include "bench/verbs/prediction_options.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats/formats.hpp"

@@ -1,8 +1,8 @@
 #include "bench/verbs/prediction_options.hpp"
 
-#include "analysis/prediction/gpu_range.hpp"
-#include "bench/command/values.hpp"
-#include "bench/sweep/step_options.hpp"
+#include "analysis/prediction/compare.hpp"
+#include "bench/command/common_options.hpp"
+#include "bench/sweep/options.hpp"
 
 namespace hbench {
 

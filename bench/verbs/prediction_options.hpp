@@ -2,15 +2,15 @@
 
 /// What verbs that predict by simulation have in common.
 
-#include "analysis/catalogue/filter.hpp"
-#include "analysis/prediction/means.hpp"
+#include "analysis/catalogue/figures.hpp"
+#include "analysis/prediction/data.hpp"
 #include "bench/command/arguments.hpp"
-#include "bench/command/verbosity.hpp"
+#include "bench/command/common_options.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/document_output.hpp"
-#include "bench/sweep/local_machine.hpp"
+#include "bench/sweep/measured_place.hpp"
 
 namespace hbench {
 

@@ -1,19 +1,68 @@
-#include <fmt/format.h>
+#include "bench/verbs/profile.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <iostream>
 
 #include "analysis/catalogue/check.hpp"
+#include "analysis/prediction/rate_model.hpp"
 #include "bench/command/actions.hpp"
 #include "bench/command/arguments.hpp"
-#include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
-#include "bench/output/terminal.hpp"
-#include "bench/verbs/profile_init.hpp"
-#include "reports/prediction/profile_difference.hpp"
+#include "bench/output/console.hpp"
+#include "bench/output/output_file.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
+#include "collectives/base/units_text.hpp"
+#include "reports/prediction/profiles.hpp"
 
 namespace hbench {
 namespace {
+
+/// What was said, and the rest as suggested.
+void take(OwnCluster& cluster, const OwnCluster& suggested) {
+  for (const OwnQuestion& question : own_questions())
+    if ((cluster.*question.answer).empty()) cluster.*question.answer = suggested.*question.answer;
+}
+
+/// One answer, until it is right.
+void ask(OwnCluster& cluster, const OwnQuestion& question, const std::string& suggested, std::istream& in,
+         std::ostream& out) {
+  const std::string usual = suggested.empty() ? fmt::format("such as {}", question.example) : suggested;
+  while (lacks(cluster, question)) {
+    out << fmt::format("{} [{}]: ", question.asks, usual) << std::flush;
+    std::string line;
+    if (!std::getline(in, line))
+      throw Error(ExitCode::usage, fmt::format("no answer for {}", fmt::join(lacking(cluster), ", ")),
+                  "give these flags, or answer on a terminal");
+    const std::string_view answer = trimmed(line);
+    cluster.*question.answer = answer.empty() ? suggested : std::string(answer);
+    try {
+      check_answer(cluster, question);
+    } catch (const Error& error) {
+      out << error.what() << " (" << error.hint() << ")\n";
+      (cluster.*question.answer).clear();
+    }
+  }
+}
+
+void write_checked(const std::filesystem::path& file, const std::string& text, std::chrono::sys_days today) {
+  const Profile profile = parse_profile(text, file.string(), installation().data / "cluster-profiles" / "gpus");
+  const std::vector<ProfileFinding> findings = check_profile(profile, file.string(), today);
+  const bool wrong =
+      std::ranges::any_of(findings, [](const ProfileFinding& each) { return each.severity == Severity::error; });
+  if (wrong) throw Error(ExitCode::usage, "these figures cannot be true:\n" + findings_text(findings), "correct them");
+  write_whole(file, text, "--out");
+  fmt::print(
+      "{}Wrote {}: {}\nNext: hbench choose --profile {}, and hbench calibrate --from ROWS --profile {} once "
+      "something was measured there\n",
+      findings_text(findings), file.string(), profile.title, file.string(), file.string());
+}
 
 ExitCode run_diff(const Call& call) {
   std::string a, b;
@@ -89,6 +138,73 @@ ExitCode run_profile(const Call& call) {
 }
 
 }  // namespace
+
+OwnCluster shown_by(const Machine& machine, std::span<const Profile> gpus) {
+  OwnCluster shown;
+  if (const auto& here = machine.driver.gpus; !here.empty()) {
+    shown.gpus_per_node = std::to_string(here.size());
+    for (const Profile& gpu : gpus)
+      if (shown.gpu.empty() && is_gpu_of_catalogue(here.front().name, gpu.gpu)) shown.gpu = gpu.gpu;
+    if (shown.gpu.empty()) shown.gpu = here.front().name;
+  }
+  const NetworkPort* fastest = nullptr;
+  int alike = 0;
+  for (const NetworkPort& port : machine.host.ports) {
+    if (!port.up || !port.speed) continue;
+    if (fastest == nullptr || port.speed->value > fastest->speed->value) {
+      fastest = &port;
+      alike = 0;
+    }
+    alike += port.speed == fastest->speed && port.rdma() == fastest->rdma() ? 1 : 0;
+  }
+  if (fastest == nullptr) return shown;
+  shown.line_rate = fmt::format("{:g} Gbit/s", fastest->speed->value * 8 / 1e9);
+  shown.nics = std::to_string(alike);
+  shown.transport = fastest->rdma() ? "rdma" : "tcp";
+  return shown;
+}
+
+void ask_for_rest(OwnCluster& cluster, const OwnCluster& suggested, std::istream& in, std::ostream& out) {
+  for (const OwnQuestion& question : own_questions()) ask(cluster, question, suggested.*question.answer, in, out);
+}
+
+ExitCode run_profile_init(const Call& call) {
+  OwnCluster cluster;
+  std::filesystem::path file = "my-cluster.toml";
+  bool here = false, force = false;
+  Arguments app(
+      "Writes a profile of your own cluster, which every verb takes: from flags, from this machine, and on a terminal "
+      "from answers.",
+      "hbench profile init");
+  app.footer(
+      "Examples:\n  hbench profile init --gpu h100-sxm --gpus-per-node 8 --local-rate 370GB/s --line-rate 400Gbit/s "
+      "--nics 8 --transport rdma --price 32usd --out mine.toml\n"
+      "What nobody asks (latencies, overheads) is that of clusters with the same kind of links and network, with its "
+      "source. hbench profile check FILE questions the result, hbench calibrate measures instead.\n"
+      "GPUs of the catalogue: the names in hbench list profiles, and those of cluster-profiles/gpus.");
+  app.add_option("--out", file, "the file");
+  for (const OwnQuestion& question : own_questions())
+    app.add_option(std::string(question.flag), cluster.*question.answer,
+                   fmt::format("{}: {}", question.asks, question.example));
+  app.add_flag("--here", here, "take what this machine shows: its GPUs and its fastest NICs (as hbench doctor)");
+  app.add_flag("--force", force, "write it also where there is one");
+  if (app.parse(call)) return ExitCode::good;
+  if (std::filesystem::exists(file) && !force)
+    throw Error(ExitCode::usage, fmt::format("'{}' is there already", file.string()), "give another --out, or --force");
+  for (const OwnQuestion& question : own_questions()) check_answer(cluster, question);
+  const bool terminal = isatty(STDIN_FILENO) != 0;
+  OwnCluster shown;
+  if (here || (terminal && !lacking(cluster).empty())) shown = shown_by(machine_here(), load_data().profiles.gpus());
+  if (here) take(cluster, shown);
+  if (const std::vector<std::string> flags = lacking(cluster); !flags.empty() && !terminal)
+    throw Error(ExitCode::usage, fmt::format("a profile needs {}", fmt::join(flags, ", ")),
+                "give these flags; there is no terminal to ask on");
+  ask_for_rest(cluster, shown, std::cin, std::cout);
+  const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+  const std::string day = date_text(today);
+  write_checked(file, own_profile(cluster, fmt::format("stated to hbench profile init, {}", day), day), today);
+  return ExitCode::good;
+}
 
 extern const Verb kProfile;
 constinit const Verb kProfile{

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "analysis/prediction/comparisons.hpp"
-#include "bench/collective/json.hpp"
+#include "analysis/prediction/compare.hpp"
+#include "bench/collective/summary.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/database/text.hpp"
 #include "bench/doctor/diagnosis.hpp"
@@ -18,10 +18,8 @@
 #include "reports/prediction/expectation.hpp"
 #include "reports/prediction/fits.hpp"
 #include "reports/prediction/job.hpp"
-#include "reports/prediction/profile_difference.hpp"
 #include "reports/prediction/profiles.hpp"
 #include "reports/prediction/validated_curves.hpp"
-#include "reports/prediction/validated_rates.hpp"
 #include "reports/prediction/validation.hpp"
 #include "reports/track/bisection.hpp"
 #include "reports/track/history.hpp"

@@ -1,20 +1,106 @@
+#include "bench/verbs/submit.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 
-#include "bench/command/inform.hpp"
+#include "bench/command/arguments.hpp"
+#include "bench/command/program.hpp"
+#include "bench/command/shell_word.hpp"
 #include "bench/launch/host.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/submit/follow.hpp"
-#include "bench/verbs/submit_options.hpp"
+#include "bench/submit/submission_options.hpp"
+#include "bench/sweep/measured_place.hpp"
+#include "bench/sweep/options.hpp"
+#include "bench/sweep/plan.hpp"
 #include "collectives/base/file.hpp"
+#include "collectives/base/table.hpp"
 #include "reports/formats/plain_text.hpp"
 
 namespace hbench {
 namespace {
+
+constexpr std::string_view kExamples =
+    "Examples:\n"
+    "  hbench submit --engine slurm --nodes 4 --gpus-per-node 8 --time 4h --partition gpu --gpus 1..32 --wait\n"
+    "  hbench submit --engine slurm --ranks-per-node 16 --gpus 1..16 --workload resnet18 --dry-run\n"
+    "  hbench submit --engine slurm --results run7 --setup 'module load openmpi' -- --gpus 1,2,4 --launches 3\n"
+    "All other options are those of the sweep (hbench sweep --help), as are all behind --. The same command again does "
+    "what is left.";
+
+/// The engine's options are a part of the command line, so it is looked for first. Null: none is named.
+const Engine* engine_among(const std::vector<std::string>& arguments) {
+  constexpr std::string_view kFlag = "--engine";
+  for (auto word = arguments.begin(); word != arguments.end() && *word != "--"; ++word) {
+    if (word->starts_with("--engine=")) return &find_entry(engines(), word->substr(kFlag.size() + 1), "engine");
+    if (*word == kFlag && word + 1 != arguments.end()) return &find_entry(engines(), *(word + 1), "engine");
+  }
+  return nullptr;
+}
+
+std::string engines_help() {
+  std::string text = "Engines, each with options of its own (hbench submit --engine NAME --help):\n";
+  for (const Engine* engine : engines()) text += fmt::format("  {:12} {}\n", engine->name, engine->summary);
+  return text;
+}
+
+/// The sweep's own arguments; what submit gives it is not among them.
+std::vector<std::string> sweep_arguments(std::vector<std::string> arguments) {
+  for (const std::string& argument : arguments) {
+    for (const std::string_view flag : {"--db", "--report"})
+      if (is_flag(argument, flag))
+        throw Error(ExitCode::usage, fmt::format("{} is in the folder of --results", flag),
+                    "leave it out, and choose the folder with --results");
+    if (argument == "--dry-run")
+      throw Error(ExitCode::usage, "a sweep with --dry-run measures nothing", "hbench sweep --dry-run needs no job");
+  }
+  std::erase(arguments, "--resume");  // it always does
+  return arguments;
+}
+
+/// A near name of submit's for an option that the sweep does not know.
+std::string meant(const Engine& engine, std::string_view message) {
+  const std::size_t quote = message.find('\'');
+  if (!message.starts_with("unknown option '") || message.find("did you mean") != message.npos) return "";
+  const std::string_view word = message.substr(quote + 1, message.find('\'', quote + 1) - quote - 1);
+  std::vector<std::string> own = {"--nodes", "--ranks-per-node", "--gpus-per-node", "--results", "--program", "--time"};
+  for (const EngineOption& option : engine.options) own.push_back(fmt::format("--{}", option.name));
+  const std::vector<std::string_view> known(own.begin(), own.end());
+  const std::string name = nearest_name(word, known);
+  return name.empty() ? "" : fmt::format("; did you mean '{}'?", name);
+}
+
+/// On a machine that has what the job asks for, so that names and ranges are looked at, and what exists here is not.
+void check_plan(const SweepOptions& options, const Submission& submission) {
+  LocalMachine machine = machine_at_rest();
+  machine.cores = machine.ranks = submission.nodes * submission.ranks_per_node;
+  machine.gpus = submission.nodes * submission.gpus_per_node;
+  machine.asked_for = true;
+  try {
+    make_plan(options.request, load_data(), machine);
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::usage) throw;
+  }
+}
+
+/// False when the sweep's help was asked for and printed.
+bool check_sweep(const Engine& engine, const Submission& submission) {
+  try {
+    const auto options = parse_sweep_options({submission.sweep, "hbench sweep"});
+    if (options) check_plan(*options, submission);
+    return options.has_value();
+  } catch (const Error& error) {
+    const std::string near = meant(engine, error.what());
+    throw Error(error.code(), error.what() + near,
+                near.empty() ? error.hint() : fmt::format("hbench submit --engine {} --help", engine.name));
+  }
+}
 
 namespace fs = std::filesystem;
 
@@ -139,6 +225,34 @@ ExitCode run_submit(const Call& call) {
 }
 
 }  // namespace
+
+std::optional<SubmitOptions> parse_submit_options(const Call& call) {
+  SubmitOptions options{.engine = engine_among(call.arguments)};
+  Submission& submission = options.submission;
+  std::string name;
+  Arguments app(
+      "Submits a sweep as a job of an engine that gives it hosts. An interrupted job goes on where it was.",
+      options.engine == nullptr ? "hbench submit" : fmt::format("hbench submit --engine {}", options.engine->name));
+  app.footer(engines_help() + std::string(kExamples));
+  app.add_option("--engine", name, fmt::format("who gives the hosts: {}", fmt::join(names_of(engines()), ", ")));
+  add_submission_options(app, submission);
+  Option* dry = app.add_flag("--dry-run", options.dry_run, "print what would be submitted");
+  app.add_flag("--wait", options.wait, "follow the job to its end; the exit code is the sweep's")->excludes(dry);
+  app.pass_on(submission.sweep);
+  if (options.engine != nullptr) add_engine_options(app, *options.engine, submission);
+  const auto dashes = std::ranges::find(call.arguments, "--");
+  if (app.parse({{call.arguments.begin(), dashes}, call.command, call.description})) return std::nullopt;
+  if (options.engine == nullptr)
+    throw Error(ExitCode::usage, "no engine is named", fmt::format("--engine {}", fmt::join(names_of(engines()), "|")));
+  if (dashes != call.arguments.end()) submission.sweep.insert(submission.sweep.end(), dashes + 1, call.arguments.end());
+
+  complete_submission(*options.engine, submission);
+  submission.sweep = sweep_arguments(std::move(submission.sweep));
+  if (!check_sweep(*options.engine, submission)) return std::nullopt;
+  if (const std::string why = options.engine->refuses(submission); !why.empty())
+    throw Error(ExitCode::usage, why, fmt::format("hbench submit --engine {} --help", options.engine->name));
+  return options;
+}
 
 extern const Verb kSubmit;
 constinit const Verb kSubmit{

@@ -4,14 +4,13 @@
 #include <cstdio>
 #include <set>
 
-#include "bench/command/inform.hpp"
+#include "bench/command/program.hpp"
 #include "bench/launch/process.hpp"
+#include "bench/output/console.hpp"
 #include "bench/output/points_json.hpp"
 #include "bench/output/reporting.hpp"
-#include "bench/output/terminal.hpp"
 #include "bench/verbs/sweep_execution.hpp"
 #include "bench/verbs/sweep_preparation.hpp"
-#include "bench/verbs/sweep_results.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/text_table.hpp"
 #include "reports/report.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 
 /// A sweep while its cases run.
+/// What a sweep has stored, as reports take it.
 
 #include <cstdint>
 #include <functional>
@@ -11,6 +12,7 @@
 #include "analysis/store/store.hpp"
 #include "bench/output/console.hpp"
 #include "bench/verbs/sweep_preparation.hpp"
+#include "reports/report.hpp"
 
 namespace hbench {
 
@@ -61,5 +63,12 @@ class SweepExecution {
   Plan extension_;
   ExitCode worst_ = ExitCode::good;
 };
+
+/// Returns the results of the plan and of `extension` (what a calibration added), whichever run they come from.
+std::vector<CaseResult> planned_results(const SweepPreparation& sweep, const Plan& extension, const Store& store);
+
+/// Returns the points of such results, with the titles of their profiles and workloads.
+ReportInput planned_input(const SweepPreparation& sweep, const Plan& extension, const Store& store,
+                          const std::vector<CaseResult>& results);
 
 }  // namespace hbench

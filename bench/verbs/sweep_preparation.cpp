@@ -9,14 +9,14 @@
 #include "analysis/records/fingerprint.hpp"
 #include "analysis/records/rank_hosts.hpp"
 #include "bench/calibrate/record_step.hpp"
-#include "bench/command/inform.hpp"
+#include "bench/command/program.hpp"
 #include "bench/doctor/environment.hpp"
-#include "bench/frameworks/find_framework.hpp"
+#include "bench/frameworks/framework_job.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/output_file.hpp"
-#include "bench/output/titles.hpp"
-#include "bench/sweep/local_machine.hpp"
+#include "bench/output/reporting.hpp"
+#include "bench/sweep/measured_place.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench {

@@ -8,7 +8,6 @@
 #include "bench/launch/installation.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
-#include "bench/output/terminal.hpp"
 #include "reports/formats/perfetto.hpp"
 #include "reports/track/traced.hpp"
 

@@ -13,11 +13,10 @@
 #include "bench/doctor/available_memory.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
-#include "bench/output/terminal.hpp"
+#include "bench/output/console.hpp"
 #include "collectives/base/flag_values.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/prediction/validated_curves.hpp"
-#include "reports/prediction/validated_rates.hpp"
 #include "reports/prediction/validation.hpp"
 
 namespace hbench {

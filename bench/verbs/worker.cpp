@@ -16,7 +16,7 @@
 #include "bench/worker/training.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/host_name.hpp"
-#include "collectives/base/parse_number.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bench/command/verb.hpp"
-#include "bench/worker/peer.hpp"
+#include "bench/worker/candidate.hpp"
 
 namespace hbench {
 

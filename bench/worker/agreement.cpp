@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "collectives/transport/posted_message.hpp"
-#include "collectives/transport/wait.hpp"
+#include "collectives/transport/operation.hpp"
 
 namespace hbench {
 namespace {

@@ -7,6 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "analysis/records/machine_load.hpp"
+#include "analysis/records/records.hpp"
+#include "collectives/base/test_delay.hpp"
 #include "collectives/base/units.hpp"
 #include "collectives/transport/transport.hpp"
 
@@ -35,5 +38,14 @@ class Agreement {
   Transport& transport_;
   Seconds timeout_;
 };
+
+/// What is stored with each launch that a test made slow, so that nobody takes its figures for real.
+inline Sample delay_sample(const TestDelay& delay, int launch = 0) {
+  return {.launch = launch,
+          .rank = delay.rank,
+          .metric = std::string(metric::kTestDelay),
+          .value = delay.time.value,
+          .unit = "s"};
+}
 
 }  // namespace hbench

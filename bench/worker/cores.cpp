@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "collectives/base/parse_number.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/transport/host_place.hpp"
 
 namespace hbench {

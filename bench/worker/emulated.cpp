@@ -18,8 +18,6 @@
 #include "bench/worker/rank_endpoints.hpp"
 #include "bench/worker/span_log.hpp"
 #include "bench/worker/training.hpp"
-#include "bench/worker/training_end.hpp"
-#include "bench/worker/training_request.hpp"
 #include "collectives/transport/local_transport.hpp"
 
 namespace hbench {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "collectives/base/availability.hpp"
+#include "collectives/base/library.hpp"
 
 namespace hbench {
 

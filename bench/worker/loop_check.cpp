@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "analysis/points/collectives.hpp"
-#include "bench/worker/lossy.hpp"
+#include "bench/worker/loop_memory.hpp"
 #include "collectives/base/digest.hpp"
 
 namespace hbench {

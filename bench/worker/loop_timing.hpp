@@ -1,19 +1,39 @@
 #pragma once
 
 /// Timing of the candidates of one size: warmed up, and in turns.
+/// How fast memory is to what shared-memory collectives do with it: their kernels, their stores, their blocks and as
+/// many streams, without anybody to wait for.
 
+#include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "analysis/records/throttling.hpp"
 #include "bench/worker/agreement.hpp"
 #include "bench/worker/loop_memory.hpp"
-#include "bench/worker/memory_pass.hpp"
 
 namespace hbench {
+
+class MemoryPass {
+ public:
+  /// Reads every byte of `buffer` once, as `streams` equal parts side by side (what is over is left out).
+  void read(std::span<std::byte> buffer, std::size_t streams);
+  /// The same, and writes every byte once.
+  void rewrite(std::span<std::byte> buffer, std::size_t streams);
+
+ private:
+  void pass(std::span<std::byte> buffer, std::size_t streams, bool writes);
+
+  std::vector<std::byte> small_;  ///< stays in the cache: where a reading pass leaves its sums
+};
+
+/// Of all last-level caches of this machine together, as the kernel lists them in `cpus`; 0 where it does not.
+std::size_t last_level_cache_bytes(const std::filesystem::path& cpus = "/sys/devices/system/cpu");
 
 /// Called by all ranks together, entry by entry.
 class LoopTiming {

@@ -18,7 +18,7 @@
 #include "collectives/base/units.hpp"
 #include "collectives/transport/emulated_transport.hpp"
 #include "workloads/models/own_model.hpp"
-#include "workloads/step/replay.hpp"
+#include "workloads/step/training_request.hpp"
 
 namespace hbench {
 

@@ -2,9 +2,10 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 
-#include "bench/worker/backing_folders.hpp"
 #include "collectives/executors/executor.hpp"
 
 namespace hbench {
@@ -40,6 +41,14 @@ class ProcessEndpoints final : public RankEndpoints {
 };
 
 }  // namespace
+
+void forget_absent_backing_folders() {
+  for (const char* name : kBackingFolderVariables) {
+    const char* folder = std::getenv(name);
+    std::error_code ignored;
+    if (folder != nullptr && !std::filesystem::is_directory(folder, ignored)) unsetenv(name);
+  }
+}
 
 std::unique_ptr<RankEndpoints> make_process_endpoints(Seconds timeout) {
   return std::make_unique<ProcessEndpoints>(timeout);

@@ -1,5 +1,8 @@
 #pragma once
 
+/// The folder in which Open MPI puts the memory that ranks of a host share; the launcher makes one for each job.
+
+#include <array>
 #include <memory>
 #include <string_view>
 
@@ -22,5 +25,13 @@ class RankEndpoints {
 /// ends by SIGALRM, some seconds after whoever started it gave it up: MPI itself would wait for a daemon that is cut
 /// off for as long as TCP does, 15 minutes. \throws Error (environment) without MPI.
 std::unique_ptr<RankEndpoints> make_process_endpoints(Seconds timeout = Seconds{0});
+
+/// The variables that name it: of Open MPI 4 (vader) and 5 (sm), and of windows.
+inline constexpr std::array kBackingFolderVariables{
+    "OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory", "OMPI_MCA_osc_sm_backing_directory"};
+
+/// Unsets those that name no folder of this host: a rank on another host than the launcher's takes the library's own,
+/// and would share no memory otherwise. To be called before MPI is initialised and before there are threads.
+void forget_absent_backing_folders();
 
 }  // namespace hbench

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "analysis/records/records.hpp"
+#include "bench/worker/candidate.hpp"
 #include "bench/worker/gpu_observations.hpp"
-#include "bench/worker/loop_case.hpp"
-#include "bench/worker/peer.hpp"
+#include "bench/worker/loop_memory.hpp"
 #include "bench/worker/rank_endpoints.hpp"
 #include "collectives/cuda/gpu_facts.hpp"
 #include "collectives/endpoints/endpoint.hpp"

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "bench/worker/agreement.hpp"
-#include "collectives/transport/clock_offset.hpp"
 #include "collectives/transport/host_place.hpp"
 
 namespace hbench {

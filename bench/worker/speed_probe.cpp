@@ -2,17 +2,23 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <thread>
 
 #include "analysis/statistics/statistics.hpp"
 #include "bench/worker/cores.hpp"
-#include "bench/worker/pair_rounds.hpp"
 #include "collectives/transport/host_place.hpp"
-#include "collectives/transport/posted_message.hpp"
+#include "collectives/transport/operation.hpp"
 
 namespace hbench {
 namespace {
+
+/// The most hosts of which all pairs are measured.
+constexpr int kAllPairs = 8;
+
+/// Of an odd number of hosts one is made up: who meets it has a break.
+int even(int hosts) { return hosts + hosts % 2; }
 
 /// Lower than what endpoints reserve (`Endpoint::reserve_tag`), and nobody else's.
 constexpr int kTag = 902;
@@ -177,6 +183,27 @@ void report_pairs(const std::vector<std::vector<double>>& seconds, const ProbeOr
 }
 
 }  // namespace
+
+int pair_rounds(int hosts) {
+  const int all = even(hosts) - 1;
+  if (hosts == 1) return 0;
+  if (hosts <= kAllPairs) return all;
+  return std::min(all, 2 * static_cast<int>(std::bit_width(static_cast<unsigned>(hosts - 1))));
+}
+
+std::optional<int> paired_host(int host, int round, int hosts) {
+  // All but the last sit on a circle of odd length: those meet whose numbers add up to the round. Who would meet itself
+  // meets the last.
+  const int circle = even(hosts) - 1;
+  int partner = 0;
+  if (host == circle)
+    partner = round * (circle + 1) / 2 % circle;  // twice this number is the round, around the circle
+  else
+    partner = (round - host + circle) % circle;
+  if (partner == host) partner = circle;
+  if (partner >= hosts) return std::nullopt;
+  return partner;
+}
 
 void probe_speeds(Transport& transport, const ProbeOrder& order, const ProbeReport& report) {
   Probe probe(transport, order);

@@ -4,6 +4,7 @@
 /// `hbench doctor --hosts --find-slow` compares.
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "collectives/base/test_delay.hpp"
@@ -38,5 +39,16 @@ struct ProbeReport {
 /// ranks call it. Buffers of pairs are of the size that the middle pair exchanges within `exchange`, from 256 KiB to
 /// 32 MiB. \param report is called on rank 0 alone. \throws Error (lost_rank) when a rank does not answer in time.
 void probe_speeds(Transport& transport, const ProbeOrder& order, const ProbeReport& report);
+
+/// Which hosts are measured as pairs, and when: a round-robin tournament by the circle method, in which each host is in
+/// at most one pair of a round and meets nobody twice. Up to eight hosts meet all others; of more each meets about
+/// 2 log2(n) others, so that all pairs are at most n log2(n), rounded up.
+
+/// Returns the number of rounds that make a pass. \pre hosts > 0
+int pair_rounds(int hosts);
+
+/// Whom `host` meets in `round`; nobody where it has a break, which an odd number of hosts takes turns at. \pre
+/// 0 <= host < hosts, 0 <= round < pair_rounds(hosts)
+std::optional<int> paired_host(int host, int round, int hosts);
 
 }  // namespace hbench

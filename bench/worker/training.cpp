@@ -1,18 +1,20 @@
 #include "bench/worker/training.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "analysis/prediction/case_strategy.hpp"
+#include "analysis/records/metrics.hpp"
 #include "bench/worker/cores.hpp"
 #include "bench/worker/gpu_observations.hpp"
 #include "bench/worker/rank_endpoints.hpp"
 #include "bench/worker/span_log.hpp"
-#include "bench/worker/training_end.hpp"
-#include "bench/worker/training_request.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/gpu_facts.hpp"
 #include "collectives/executors/executor.hpp"
+#include "workloads/simulation/step_times.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {
@@ -78,6 +80,44 @@ ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Sa
 }
 
 }  // namespace
+
+void tell_end(Rank rank, const TrainingEnd& end, const Say& say) {
+  const auto sample = [&](std::string metric, double value, const char* unit = "1") {
+    say(SamplesLine{rank, 0, std::move(metric), unit, false, 0, {value}});
+  };
+  if (end.consensus_distance) sample(std::string(metric::kConsensusDistance), *end.consensus_distance);
+  if (!end.unseen.empty())
+    for (const auto& [name, value] : Staleness::of(end.unseen).parts())
+      sample(fmt::format("{}{}", metric::kStaleness, name), value);
+  if (end.sent) {
+    sample(fmt::format("{}within", metric::kSent), end.sent->within, "B");
+    sample(fmt::format("{}between", metric::kSent), end.sent->between, "B");
+  }
+  say(DoneLine{rank, fmt::format("{:016x}", end.digest)});
+}
+
+TrainingRequest training_request(const WorkOrder& order) {
+  TrainingRequest request;
+  request.model = order.asked.workload;
+  request.own = order.own;
+  request.batch = order.asked.micro_batch();
+  request.micro_batches = std::max(order.asked.accumulate, 1);
+  request.image_size = order.asked.image_size;
+  request.strategy = parse_strategy(order.asked);
+  request.workers_per_node = workers_per_node(order.asked);
+  request.world = request.strategy.world(order.asked.workers(), request.workers_per_node);
+  for (Rank rank = 0; rank < request.world.ranks(); ++rank)
+    request.node_of_rank.push_back(rank < request.world.workers
+                                       ? rank / request.workers_per_node
+                                       : (rank - request.world.workers) % std::max(order.asked.nodes, 1));
+  request.warmup_steps = order.warmup_steps;
+  request.steps = order.steps;
+  request.budget = order.budget;
+  request.timeout = order.timeout;
+  request.traced_steps = order.traced_steps;
+  request.delay = order.delay;
+  return request;
+}
 
 ExitCode run_training_worker(const WorkOrder& order, const Say& say) {
   if (order.emulation) return run_emulated_worker(order, say);

@@ -3,7 +3,9 @@
 /// The ranks of a measured or emulated training step in a process of their own: what `hbench-worker worker` does with a
 /// work order.
 
+#include "bench/worker/protocol.hpp"
 #include "bench/worker/rank.hpp"
+#include "workloads/step/training_request.hpp"
 
 namespace hbench {
 
@@ -14,5 +16,11 @@ ExitCode run_training_worker(const WorkOrder& order, const Say& say);
 /// One rank of an emulated launch: replays its timeline on the links that this process finds itself on. It is bound to
 /// no core, since ranks share them. \pre `order.emulation`
 ExitCode run_emulated_worker(const WorkOrder& order, const Say& say);
+
+/// Says what a rank's training has come to, as its last lines.
+void tell_end(Rank rank, const TrainingEnd& end, const Say& say);
+
+/// An order in the words of the training engine.
+TrainingRequest training_request(const WorkOrder& order);
 
 }  // namespace hbench

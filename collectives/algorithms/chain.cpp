@@ -1,7 +1,6 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/compose.hpp"
 #include "collectives/algorithms/peers.hpp"
-#include "collectives/algorithms/segments.hpp"
 
 namespace hbench {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "collectives/algorithms/peers.hpp"
-#include "collectives/algorithms/segments.hpp"
 #include "collectives/algorithms/two_level.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/parameters.hpp"

@@ -1,11 +1,56 @@
 #include <algorithm>
+#include <bit>
+#include <vector>
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/compose.hpp"
-#include "collectives/algorithms/fold.hpp"
 #include "collectives/algorithms/peers.hpp"
+#include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
+
+/// A world of any size for algorithms that double: a power of two of its ranks, the core, does the work, and each rank
+/// beyond gives its data to a neighbour and gets the result back. The first `2 * extras` ranks are the pairs, the even
+/// one of each is extra (Thakur, Rabenseifner and Gropp 2005): core members' parts stay side by side, and
+/// pairs share a node where nodes hold an even number.
+class Fold {
+ public:
+  explicit Fold(int ranks)
+      : core_(static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)))), extras_(ranks - core_) {}
+
+  /// Members of the core; a power of two.
+  int core() const { return core_; }
+  int extras() const { return extras_; }
+  /// lg core
+  int steps() const { return std::countr_zero(static_cast<unsigned>(core_)); }
+
+  Rank rank_of(int member) const { return member < extras_ ? 2 * member + 1 : member + extras_; }
+  /// The extra rank of pair `pair`.
+  Rank extra(int pair) const { return 2 * pair; }
+  bool is_extra(Rank rank) const { return rank < 2 * extras_ && rank % 2 == 0; }
+  /// \pre not extra.
+  int member_of(Rank rank) const { return rank < 2 * extras_ ? rank / 2 : rank - extras_; }
+  /// The first part of `member`; it ends where the next one begins. Pairs have two parts, the others one.
+  int first_part(int member) const { return member < extras_ ? 2 * member : member + extras_; }
+
+  std::vector<Rank> ranks() const {
+    std::vector<Rank> all;
+    for (int member = 0; member < core_; ++member) all.push_back(rank_of(member));
+    return all;
+  }
+
+ private:
+  int core_;
+  int extras_;
+};
+
+/// Rounds before and after those of the core.
+inline int folding_rounds(const Fold& fold) { return fold.extras() > 0 ? 1 : 0; }
+
+/// Where extra ranks hand over everything first and get everything back last: `core`, of the core's members and any
+/// number of chunks, becomes an all-reduce of `world`.
+Schedule folded_all_reduce(const World& world, const Schedule& core);
+
 namespace {
 
 constexpr std::string_view kCitation =
@@ -101,6 +146,90 @@ Traffic traffic_all_gather(const ScheduleRequest& request, const Cut& cut, Rank 
 }
 
 }  // namespace
+
+Schedule folded_all_reduce(const World& world, const Schedule& core) {
+  const Fold fold(world.workers);
+  Schedule whole = empty_schedule(world, CollectiveKind::all_reduce, core.chunks);
+  const auto exchange = [&](TransferKind kind) {
+    if (fold.extras() == 0) return;
+    for (int pair = 0; pair < fold.extras(); ++pair) {
+      Rank src = fold.extra(pair), dst = fold.rank_of(pair);
+      if (kind == TransferKind::copy) std::swap(src, dst);
+      whole.transfers.push_back({whole.rounds, src, dst, 0, core.chunks, kind});
+    }
+    ++whole.rounds;
+  };
+  exchange(TransferKind::reduce);
+  const std::vector<Rank> ranks = fold.ranks();
+  embed(whole, core, {.ranks = ranks, .first_round = whole.rounds});
+  exchange(TransferKind::copy);
+  return whole;
+}
+
+extern const Algorithm kRecursiveDoublingAllGather;
+extern const Algorithm kRecursiveHalving;
+
+namespace {
+
+/// `value` with its lowest `bits` bits in opposite order.
+int mirrored(int value, int bits) {
+  int result = 0;
+  for (int bit = 0; bit < bits; ++bit) result |= ((value >> bit) & 1) << (bits - 1 - bit);
+  return result;
+}
+
+ScheduleRequest of_core(const Fold& fold) { return {.world = {.workers = fold.core()}}; }
+
+/// Recursive halving begins with the largest messages and the farthest partners. Under mirrored names the partners are
+/// the nearest: the largest messages stay within a node.
+Schedule build(const ScheduleRequest& request) {
+  const Fold fold(request.world.workers);
+  const ScheduleRequest core_request = of_core(fold);
+  const Schedule once = sequence(kRecursiveHalving.build(core_request), kRecursiveDoublingAllGather.build(core_request),
+                                 CollectiveKind::all_reduce);
+  std::vector<Rank> names;
+  for (int member = 0; member < fold.core(); ++member) names.push_back(mirrored(member, fold.steps()));
+  Schedule core = empty_schedule(once.world, CollectiveKind::all_reduce, once.chunks);
+  embed(core, once, {.ranks = names});
+  return folded_all_reduce(request.world, core);
+}
+
+Shape shape(const ScheduleRequest& request) {
+  const Fold fold(request.world.workers);
+  const std::int64_t core = 2 * kRecursiveDoublingAllGather.shape(of_core(fold)).transfers;
+  return {.chunks = fold.core(),
+          .rounds = 2 * fold.steps() + 2 * folding_rounds(fold),
+          .transfers = core + 2 * fold.extras(),
+          .ranges = true};
+}
+
+Traffic traffic(const ScheduleRequest& request, const Cut& cut, Rank rank) {
+  const Fold fold(request.world.workers);
+  const Traffic everything{cut.total(), cut.total()};
+  if (fold.is_extra(rank)) return everything;
+  const int member = fold.member_of(rank);
+  const Traffic gathers = kRecursiveDoublingAllGather.traffic(of_core(fold), cut, mirrored(member, fold.steps()));
+  return gathers.reversed() + gathers + (member < fold.extras() ? everything : Traffic{});
+}
+
+}  // namespace
+
+extern const Algorithm kHalvingDoubling;
+constinit const Algorithm kHalvingDoubling{
+    .name = "halving-doubling",
+    .summary =
+        "recursive halving, then recursive doubling: bandwidth-optimal in 2 lg P rounds where P is a power of "
+        "two",
+    .citation =
+        "Rabenseifner, Optimization of Collective Reduction Operations, ICCS 2004; Thakur, Rabenseifner and Gropp, "
+        "Int. J. High Perform. Comput. Appl. 19(1), 2005",
+    .refuses = refuse_servers,
+    .build = build,
+    .shape = shape,
+    .traffic = traffic,
+    .reduce_scatter = &kRecursiveHalving,
+    .all_gather = &kRecursiveDoublingAllGather,
+};
 
 extern const Algorithm kRecursiveDoublingAllGather;
 constinit const Algorithm kRecursiveDoublingAllGather{

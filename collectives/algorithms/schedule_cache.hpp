@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/schedule/rank_groups.hpp"
+#include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "collectives/arithmetic/data_type.hpp"
 #include "collectives/arithmetic/half.hpp"
 #include "collectives/arithmetic/kernels.hpp"
-#include "collectives/arithmetic/neutral.hpp"
 
 namespace hbench {
 namespace {

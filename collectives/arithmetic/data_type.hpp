@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -41,5 +42,37 @@ inline std::size_t size_of(DataType type) { return entry_of(type).size; }
 /// \throws Error (usage), with a suggestion.
 DataType parse_data_type(std::string_view text);
 ReduceOp parse_reduce_op(std::string_view text);
+
+/// What one rank brings to a collective, and where its result lies afterwards.
+struct Operand {
+  std::span<std::byte> buffer;
+  DataType type = DataType::float32;
+  ReduceOp op = ReduceOp::sum;
+
+  std::int64_t elements() const { return static_cast<std::int64_t>(buffer.size() / size_of(type)); }
+  /// \pre the type is float32.
+  std::span<float> floats() const {
+    return {reinterpret_cast<float*>(buffer.data()), static_cast<std::size_t>(elements())};
+  }
+  static Operand of(std::span<float> values) { return {std::as_writable_bytes(values)}; }
+};
+
+/// The element that leaves others as they are when it is combined with them.
+template <class T>
+T neutral(ReduceOp op) {
+  using Limits = std::numeric_limits<T>;
+  switch (op) {
+    case ReduceOp::sum:
+    case ReduceOp::average:
+      return 0;
+    case ReduceOp::min:
+      return Limits::has_infinity ? Limits::infinity() : Limits::max();
+    case ReduceOp::max:
+      return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+    case ReduceOp::product:
+      return 1;
+  }
+  return 0;
+}
 
 }  // namespace hbench

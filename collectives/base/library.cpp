@@ -4,11 +4,16 @@
 
 #include <algorithm>
 
-#include "collectives/base/error.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {
+
+std::string Availability::in_words() const { return fmt::format("{} (fix: {})", reason, cure); }
+
+Error Availability::error(std::string_view doing) const {
+  return {ExitCode::environment, doing.empty() ? reason : fmt::format("{}: {}", doing, reason), cure};
+}
 
 bool is_file_name(std::string_view name) { return name.find('/') != std::string_view::npos || name.ends_with(".toml"); }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 /// Text parameters of table entries: `name:first:second`.
+/// Numbers after the name of a table's entry, each with a name and a range: `local-sgd:8`, `adam:0.9:0.999`.
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,5 +25,21 @@ NamedParameters split_name(std::string_view text);
 /// has none. \throws Error (usage) when too many were given or one is empty.
 std::string complete_parameters(std::string_view what, std::string_view name, std::string_view fields,
                                 std::string_view defaults, std::string_view given);
+
+struct NumberField {
+  std::string_view name;
+  double standard = 1;  ///< where it is left out
+  double smallest = 1, largest = 1'000'000;
+  bool whole = true;
+};
+
+/// Returns `name:value:value` without the values at its end that are the standard ones, but with `least` of them where
+/// there are as many. \pre one value for each field
+std::string text_with_numbers(std::string_view name, std::span<const NumberField> fields,
+                              std::span<const double> values, std::size_t least = 0);
+
+/// The values of an entry's fields after the name in `text`, which is `name:value:value`; standard ones where they are
+/// left out. \throws Error (usage) that has an example, for too many or for one out of its range.
+std::vector<double> parse_numbers(std::string_view text, std::string_view name, std::span<const NumberField> fields);
 
 }  // namespace hbench

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -18,7 +19,8 @@
 #include <thread>
 #include <utility>
 
-#include "collectives/base/parse_number.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
@@ -127,6 +129,24 @@ void check_target(const fs::path& target) {
 }
 
 }  // namespace
+
+std::filesystem::path temporary_base() {
+  const char* folder = std::getenv("TMPDIR");
+  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
+}
+
+ScratchFolder::ScratchFolder() {
+  std::string name = temporary_base() / "hbench-scratch-XXXXXX";
+  if (mkdtemp(name.data()) == nullptr)
+    throw Error(ExitCode::environment, fmt::format("cannot make a folder {}: {}", name, std::strerror(errno)),
+                "set TMPDIR to a folder that you may write");
+  path_ = name;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
 
 std::string replace_file(const fs::path& file, std::string_view bytes) {
   try {

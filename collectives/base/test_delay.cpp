@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "collectives/base/error.hpp"
-#include "collectives/base/parse_number.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

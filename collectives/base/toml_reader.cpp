@@ -59,6 +59,15 @@ class KeyDepth {
 
 }  // namespace
 
+std::string toml_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return one_line(std::move(out)) + '"';
+}
+
 toml::table parse_toml(std::string_view text, std::string_view file_name) {
   KeyDepth(text, file_name).check();
   try {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <toml++/toml.h>
+
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,5 +57,8 @@ class TomlReader {
  private:
   std::string file_, about_, cure_;
 };
+
+/// `text` as a TOML basic string, quotes included; control characters become spaces.
+std::string toml_text(std::string_view text);
 
 }  // namespace hbench

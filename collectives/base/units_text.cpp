@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "collectives/base/error.hpp"
-#include "collectives/base/parse_number.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {

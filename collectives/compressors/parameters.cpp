@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "collectives/base/error.hpp"
-#include "collectives/base/parse_number.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 void refuse_parameter(std::string_view compressor, std::string_view field, std::string_view text,

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/base/availability.hpp"
+#include "collectives/base/library.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/device/device.hpp"
 

@@ -8,7 +8,6 @@
 #include <type_traits>
 
 #include "collectives/arithmetic/data_type.hpp"
-#include "collectives/arithmetic/neutral.hpp"
 #include "collectives/cuda/portable.cuh"
 
 namespace hbench::cuda {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "collectives/base/availability.hpp"
+#include "collectives/base/library.hpp"
 
 namespace hbench::cuda {
 

@@ -10,7 +10,7 @@
 #include "collectives/cuda/nccl.hpp"
 #include "collectives/cuda/nccl_endpoint.hpp"
 #include "collectives/transport/host_place.hpp"
-#include "collectives/transport/wait.hpp"
+#include "collectives/transport/operation.hpp"
 
 namespace hbench {
 namespace {

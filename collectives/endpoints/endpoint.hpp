@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "collectives/algorithms/schedule_cache.hpp"
-#include "collectives/arithmetic/operand.hpp"
-#include "collectives/base/availability.hpp"
+#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/base/library.hpp"
 #include "collectives/transport/doorbell.hpp"
 #include "collectives/transport/operation.hpp"
 #include "collectives/transport/transport.hpp"

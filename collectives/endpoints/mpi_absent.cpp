@@ -2,6 +2,13 @@
 
 namespace hbench {
 
+Availability shm_availability() {
+  return {false, "hbench was built without MPI, by which ranks that share memory start",
+          "install an MPI with its headers (such as Open MPI) and build again"};
+}
+
+std::unique_ptr<Endpoint> make_shm_endpoint(int) { throw shm_availability().error(); }
+
 Availability mpi_availability() {
   return {false, "hbench was built without MPI", "install an MPI with its headers (such as Open MPI) and build again"};
 }

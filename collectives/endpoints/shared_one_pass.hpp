@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "collectives/arithmetic/operand.hpp"
+#include "collectives/arithmetic/data_type.hpp"
 #include "collectives/schedule/schedule.hpp"
-#include "collectives/transport/byte_counts.hpp"
 #include "collectives/transport/operation.hpp"
-#include "collectives/transport/shared_segment.hpp"
+#include "collectives/transport/shared_memory.hpp"
+#include "collectives/transport/transport.hpp"
 
 namespace hbench {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "collectives/exchange/gathered_gradient.hpp"
+#include "collectives/exchange/gather_exchange.hpp"
 
 namespace hbench {
 namespace {

@@ -1,14 +1,85 @@
+#include "collectives/exchange/gather_exchange.hpp"
+
 #include <fmt/format.h>
 
 #include <cstring>
 
 #include "collectives/base/error.hpp"
-#include "collectives/exchange/gathered_gradient.hpp"
 #include "collectives/program/rank_plan.hpp"
 #include "collectives/program/rank_program.hpp"
 
 namespace hbench {
 namespace {
+
+/// Payloads begin where a kernel's widest accesses can.
+constexpr std::int64_t kAlignment = 16;
+
+/// Payloads have one length, so that the gather can be prepared before they are encoded, and a rank encodes to where it
+/// sends from.
+class FixedGather final : public Operation {
+ public:
+  FixedGather(Endpoint& endpoint, const ExchangeRequest& request)
+      : device_(endpoint.device()),
+        rank_(endpoint.transport().rank()),
+        gradient_(endpoint, request),
+        most_(static_cast<std::size_t>(gradient_.most())),
+        room_((gradient_.most() + kAlignment - 1) / kAlignment * kAlignment),
+        payloads_(device_.allocate(static_cast<std::size_t>(room_ * gradient_.workers()))) {
+    Schedule schedule = all_gather_for(endpoint, request, room_);
+    schedule.offsets =
+        offsets_of(schedule, std::vector<std::int64_t>(static_cast<std::size_t>(gradient_.workers()), room_));
+    const Operand all{{payloads_.get(), static_cast<std::size_t>(schedule.offsets.back())}, DataType::uint8};
+    program_ = endpoint.prepare(schedule, all, nullptr);
+  }
+  ~FixedGather() override {
+    program_.reset();
+    stage_ == Stage::decode ? synchronize_noexcept(device_, end_) : synchronize_noexcept(device_);
+  }
+  FixedGather(const FixedGather&) = delete;
+  FixedGather& operator=(const FixedGather&) = delete;
+
+  bool progress() override {
+    if (stage_ == Stage::encode) {
+      gradient_.encode(payload_of(rank_));
+      stage_ = Stage::travel;
+    }
+    if (stage_ == Stage::travel) {
+      if (!program_->progress()) return false;
+      for (Rank peer = 0; peer < gradient_.workers(); ++peer) gradient_.decode(peer, payload_of(peer));
+      end_ = device_.record_event();
+      stage_ = Stage::decode;
+    }
+    return device_.query(end_);
+  }
+
+  void restart() override {
+    program_->restart();
+    stage_ = Stage::encode;
+  }
+
+  std::string waiting_for() const override {
+    if (stage_ != Stage::decode) return program_->waiting_for();
+    return device_.query(end_) ? "" : "its device to finish";
+  }
+  std::vector<Rank> waiting_ranks() const override {
+    return stage_ == Stage::decode ? std::vector<Rank>() : program_->waiting_ranks();
+  }
+
+ private:
+  enum class Stage { encode, travel, decode };
+
+  std::span<std::byte> payload_of(Rank peer) const { return {payloads_.get() + peer * room_, most_}; }
+
+  Device& device_;
+  Rank rank_;
+  GatheredGradient gradient_;
+  std::size_t most_;   ///< bytes of one encoding
+  std::int64_t room_;  ///< for it
+  DeviceMemory payloads_;
+  std::unique_ptr<Operation> program_;
+  Stage stage_ = Stage::encode;
+  Event end_;
+};
 
 /// First the lengths of all encodings travel, then the encodings, by the same schedule and with the same tag: a peer
 /// may be one run ahead, but it posts its messages in the same order.
@@ -109,6 +180,49 @@ class Gather final : public Operation {
 };
 
 }  // namespace
+
+GatheredGradient::GatheredGradient(Endpoint& endpoint, const ExchangeRequest& request)
+    : device_(endpoint.device()),
+      rank_(endpoint.transport().rank()),
+      workers_(request.world.workers),
+      operand_(request.operand),
+      gradient_(operand_.floats()),
+      codec_(device_.codec_of(request.compressor)),
+      timed_(timed(codec_, request.times)),
+      memory_(request.memory) {}
+
+std::int64_t GatheredGradient::encode(std::span<std::byte> room) {
+  if (memory_->gradient != nullptr) memory_->gradient->compensate(gradient_);
+  const Draw draw{.seed = memory_->seed, .rank = rank_, .step = memory_->step++};
+  const std::int64_t bytes = timed_->encode(gradient_, draw, room);
+  if (memory_->gradient != nullptr)
+    memory_->gradient->update(gradient_, room.first(static_cast<std::size_t>(bytes)), *codec_);
+  return bytes;
+}
+
+void GatheredGradient::decode(Rank peer, std::span<const std::byte> payload) {
+  timed_->decode(payload, peer == 0 ? TransferKind::copy : TransferKind::reduce, gradient_);
+  if (peer == workers_ - 1) device_.finish(operand_.type, operand_.op, workers_, operand_.buffer);
+}
+
+const Schedule& all_gather_for(Endpoint& endpoint, const ExchangeRequest& request, std::int64_t most) {
+  return schedule_of(endpoint, request, *all_gather_of(request.algorithm),
+                     static_cast<std::size_t>(most * request.world.workers));
+}
+
+std::vector<std::int64_t> offsets_of(const Schedule& schedule, std::span<const std::int64_t> sizes) {
+  const int pieces = schedule.chunks / static_cast<int>(sizes.size());
+  std::vector<std::int64_t> all{0};
+  for (const std::int64_t size : sizes) {
+    const std::int64_t begin = all.back();
+    for (int piece = 1; piece <= pieces; ++piece) all.push_back(begin + size * piece / pieces);
+  }
+  return all;
+}
+
+std::unique_ptr<Operation> prepare_fixed_gather(Endpoint& endpoint, const ExchangeRequest& request) {
+  return std::make_unique<FixedGather>(endpoint, request);
+}
 
 std::unique_ptr<Operation> prepare_gather(Endpoint& endpoint, const ExchangeRequest& request) {
   return std::make_unique<Gather>(endpoint, request);

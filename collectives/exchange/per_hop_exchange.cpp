@@ -1,4 +1,4 @@
-#include "collectives/exchange/exchange_parts.hpp"
+#include "collectives/exchange/exchange.hpp"
 
 namespace hbench {
 namespace {

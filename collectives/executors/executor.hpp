@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/base/availability.hpp"
+#include "collectives/base/library.hpp"
 #include "collectives/compressors/compressor.hpp"
 
 namespace hbench {

@@ -3,7 +3,6 @@
 #include <set>
 
 #include "collectives/fusion/fusion.hpp"
-#include "collectives/fusion/parameters.hpp"
 
 namespace hbench {
 namespace {

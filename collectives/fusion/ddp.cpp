@@ -3,7 +3,6 @@
 
 #include "collectives/fusion/fixed_buckets.hpp"
 #include "collectives/fusion/fusion.hpp"
-#include "collectives/fusion/parameters.hpp"
 
 namespace hbench {
 namespace {

@@ -10,6 +10,7 @@
 /// `wakeup()`), `bucket_done`, and `backward_done` after the last `gradient_ready`. Times never decrease.
 /// By the end of the step every byte of every tensor has left in exactly one bucket. A policy is reused step after
 /// step and may keep what it has learned.
+/// Text parameters of fusion policies: fields separated by colons, each a size, a time or a rate.
 
 #include <cstdint>
 #include <initializer_list>
@@ -109,5 +110,12 @@ struct FusionChoice {
 
 /// \throws Error (usage) for an unknown name (with a suggestion) or bad parameters.
 FusionChoice parse_fusion(std::string_view text);
+
+/// The values of `given`, completed from `fusion.defaults`: whole bytes, seconds in whole nanoseconds, or whole
+/// bytes per second, whichever the field's default is. \throws Error (usage) that names the field and the right form.
+std::vector<double> read_parameters(const Fusion& fusion, std::string_view given);
+
+/// The complete canonical text of `given`: equal texts are equal policies. \throws as `read_parameters`.
+std::string canonical_parameters(const Fusion& fusion, std::string_view given);
 
 }  // namespace hbench

@@ -4,7 +4,6 @@
 #include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/fusion/fusion.hpp"
-#include "collectives/fusion/parameters.hpp"
 
 namespace hbench {
 

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "collectives/fusion/fusion.hpp"
-#include "collectives/fusion/parameters.hpp"
 
 namespace hbench {
 namespace {

@@ -1,5 +1,4 @@
 #include "collectives/fusion/fusion.hpp"
-#include "collectives/fusion/parameters.hpp"
 
 namespace hbench {
 namespace {

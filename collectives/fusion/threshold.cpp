@@ -1,7 +1,6 @@
 #include <utility>
 
 #include "collectives/fusion/fusion.hpp"
-#include "collectives/fusion/parameters.hpp"
 
 namespace hbench {
 namespace {

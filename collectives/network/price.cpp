@@ -5,7 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "collectives/base/parse_number.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
 

@@ -17,7 +17,6 @@
 #include "collectives/base/units.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/network/curve.hpp"
-#include "collectives/network/figure.hpp"
 #include "collectives/network/price.hpp"
 
 namespace hbench {

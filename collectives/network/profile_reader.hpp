@@ -11,7 +11,6 @@
 
 #include "collectives/base/toml_reader.hpp"
 #include "collectives/network/curve.hpp"
-#include "collectives/network/figure.hpp"
 #include "collectives/network/price.hpp"
 
 namespace hbench {

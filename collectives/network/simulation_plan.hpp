@@ -14,8 +14,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/network/moved.hpp"
 #include "collectives/network/rank_layout.hpp"
-#include "collectives/schedule/rank_groups.hpp"
-#include "collectives/schedule/runs.hpp"
+#include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
 

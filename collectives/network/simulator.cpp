@@ -1,6 +1,5 @@
 #include "collectives/network/simulator.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <type_traits>
 

@@ -8,11 +8,11 @@
 #include <span>
 #include <vector>
 
-#include "collectives/arithmetic/operand.hpp"
+#include "collectives/arithmetic/data_type.hpp"
 #include "collectives/device/device.hpp"
 #include "collectives/program/rank_plan.hpp"
-#include "collectives/transport/byte_counts.hpp"
 #include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 
 namespace hbench {
 

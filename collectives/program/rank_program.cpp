@@ -6,7 +6,6 @@
 #include <ranges>
 
 #include "collectives/base/error.hpp"
-#include "collectives/program/chunk_image.hpp"
 #include "collectives/program/messages.hpp"
 
 namespace hbench {

@@ -13,6 +13,8 @@
 ///   4. `reduce` combines the payload with the destination chunk (adds it, for a sum), `copy` replaces it.
 ///   5. What ranks hold before and after is the schedule's `CollectiveKind`; a rank that only serves begins with the
 ///      operation's neutral element (zeros for a sum).
+/// Schedules whose transfers are kept as runs: a ring of 8192 ranks has 134 million transfers and 49 thousand runs.
+/// Ranks in groups of equal size that all do the same at once: one schedule of the whole world.
 
 #include <compare>
 #include <cstdint>
@@ -98,5 +100,89 @@ struct Schedule {
 
 /// The offsets of an even split: what `Schedule::range` does without offsets.
 std::vector<std::int64_t> even_offsets(int chunks, std::int64_t elements);
+
+/// `count` transfers of one round, one after the other in its order: ranks and first chunks go on by fixed steps.
+struct TransferRun {
+  Transfer first;
+  std::int32_t count = 1;
+  std::int32_t src_step = 0;
+  std::int32_t dst_step = 0;
+  std::int32_t chunk_step = 0;
+
+  Transfer at(int index) const {
+    Transfer transfer = first;
+    transfer.src += index * src_step;
+    transfer.dst += index * dst_step;
+    transfer.first_chunk += index * chunk_step;
+    return transfer;
+  }
+
+  friend bool operator==(const TransferRun&, const TransferRun&) = default;
+};
+
+/// A `Schedule` with its transfers as runs, in the same order.
+struct RunSchedule {
+  World world;
+  CollectiveKind collective = CollectiveKind::all_reduce;
+  int chunks = 1;
+  int rounds = 0;
+  /// The number of equal parts that the chunks are; outside the one part that a rank looks after it is never sent less
+  /// than whole parts. What the simulator keeps of other parts is then one time each. It checks this, and takes 1 for
+  /// all chunks where it does not hold.
+  int parts = 1;
+  std::vector<TransferRun> runs;      ///< sorted by round
+  std::vector<std::int64_t> offsets;  ///< as in `Schedule`
+};
+
+/// Adds `transfer` to the last of `runs` where that goes on with it, else as a run of its own.
+void append(std::vector<TransferRun>& runs, const Transfer& transfer);
+
+RunSchedule to_runs(const Schedule& schedule);
+Schedule to_transfers(const RunSchedule& schedule);
+
+/// How many transfers there are.
+std::int64_t transfers_of(const RunSchedule& schedule);
+
+/// Where a schedule goes inside a larger one, when its ranks go on by a fixed step there.
+struct RunPlace {
+  /// Rank r of the part is rank `first_rank + r * rank_step` of the whole.
+  Rank first_rank = 0;
+  int rank_step = 1;
+  /// Chunk c of the part is the `width` chunks of the whole from `first_chunk + c * width` on.
+  int first_chunk = 0;
+  int width = 1;
+  int first_round = 0;
+};
+
+/// Adds the runs of `part` to those of `whole`, which then lasts at least until they have ended. Their order is for
+/// `order_by_round` to restore.
+void embed(RunSchedule& whole, const RunSchedule& part, const RunPlace& place);
+
+/// Sorts by round, and leaves the order within rounds.
+void order_by_round(RunSchedule& schedule);
+
+/// Ranks r, r + stride, r + 2 stride ... are one group, of `size` ranks. Every rank is in one.
+struct RankGroups {
+  int size = 0;  ///< 0: as many as there are
+  int stride = 1;
+
+  /// Whether all ranks are one group.
+  bool all() const { return size == 0 && stride == 1; }
+  /// Returns the number of ranks in each group.
+  int size_among(int ranks) const { return size > 0 ? size : ranks / stride; }
+  /// Returns the number of ranks of which a world has a multiple: fewer have no whole groups.
+  int unit() const { return size > 0 ? size * stride : stride; }
+  /// Returns the place of a rank in its group.
+  int place(Rank rank, int ranks) const { return rank / stride % size_among(ranks); }
+  /// Returns the ranks of each group, in order. \pre `ranks` is a multiple of `unit`
+  std::vector<std::vector<Rank>> members(int ranks) const;
+  /// Whether every group lies in one of the runs of `per_node` ranks.
+  bool within(int per_node) const { return size > 0 && per_node % unit() == 0; }
+
+  friend auto operator<=>(const RankGroups&, const RankGroups&) = default;
+};
+
+/// Returns `part`, of the ranks of one group, done in all groups of `ranks` ranks at once. \pre as `members`
+RunSchedule in_groups(const RunSchedule& part, int ranks, const RankGroups& groups);
 
 }  // namespace hbench

@@ -1,12 +1,9 @@
 #include "collectives/transport/emulated_transport.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <deque>
 #include <utility>
 
 #include "collectives/schedule/schedule.hpp"
-#include "collectives/transport/server_queue.hpp"
 #include "collectives/transport/slot_pool.hpp"
 
 namespace hbench {

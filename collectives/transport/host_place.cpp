@@ -7,10 +7,32 @@
 #include <vector>
 
 #include "collectives/base/host_name.hpp"
-#include "collectives/transport/posted_message.hpp"
+#include "collectives/transport/operation.hpp"
 
 namespace hbench {
 namespace {
+
+/// Lower than what endpoints reserve (`Endpoint::reserve_tag`), and nobody else's.
+constexpr int kClockTag = 901;
+constexpr std::string_view kClocks = "while clocks are compared";
+constexpr int kMessages = 10;
+
+/// Rank 0's part with one other.
+void compare_with(Rank peer, Transport& transport, const std::function<Seconds()>& now, Seconds timeout) {
+  double ahead = 0, quickest = 0;
+  for (int i = 0; i < kMessages; ++i) {
+    double theirs = 0;
+    const Seconds asked = now();
+    complete(transport, transport.send(peer, kClockTag, as_message(theirs)), peer, timeout, kClocks);
+    complete(transport, transport.receive(peer, kClockTag, as_message(theirs)), peer, timeout, kClocks);
+    const Seconds answered = now();
+    const double took = (answered - asked).value;
+    if (i > 0 && took >= quickest) continue;
+    quickest = took;
+    ahead = theirs - (asked.value + answered.value) / 2;
+  }
+  complete(transport, transport.send(peer, kClockTag, as_message(ahead)), peer, timeout, kClocks);
+}
 
 /// Lower than what endpoints reserve (`Endpoint::reserve_tag`), and no tag of the training engine's.
 constexpr int kTag = 900;
@@ -44,6 +66,21 @@ HostPlace lead(Transport& transport, Seconds timeout) {
 }
 
 }  // namespace
+
+Seconds clock_ahead_of_first(Transport& transport, const std::function<Seconds()>& now, Seconds timeout) {
+  if (transport.rank() == 0) {
+    for (Rank peer = 1; peer < transport.size(); ++peer) compare_with(peer, transport, now, timeout);
+    return Seconds(0);
+  }
+  double message = 0;
+  for (int i = 0; i < kMessages; ++i) {
+    complete(transport, transport.receive(0, kClockTag, as_message(message)), 0, timeout, kClocks);
+    message = now().value;
+    complete(transport, transport.send(0, kClockTag, as_message(message)), 0, timeout, kClocks);
+  }
+  complete(transport, transport.receive(0, kClockTag, as_message(message)), 0, timeout, kClocks);
+  return Seconds(message);
+}
 
 HostPlace find_host_place(Transport& transport, Seconds timeout) {
   if (transport.rank() == 0) return lead(transport, timeout);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "collectives/base/error.hpp"
-#include "collectives/transport/shared_segment.hpp"
+#include "collectives/transport/shared_memory.hpp"
 #include "collectives/transport/slot_pool.hpp"
 #include "collectives/transport/transport.hpp"
 

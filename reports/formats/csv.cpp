@@ -1,20 +1,25 @@
+// Long form: every line has the same columns, so that one read_csv suffices. A point of a chart is one
+// line; so is a reference line (`mark` = `line`), at an x or a y, and a caption, in `note`. So is a cell of a table:
+// `chart` is the caption, `series` the column, `mark` is `cell`, `x` the row from 1, `y` its number if it is one, and
+// `note` its text. A warning has its text in `note` (`mark` = `warning`).
+
+#include "reports/formats/csv.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
-#include <string>
 
-#include "reports/formats/csv_field.hpp"
+#include "collectives/base/text.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/prepare.hpp"
-#include "reports/formats/thin.hpp"
-
-/// Long form: every line has the same columns, so that one read_csv suffices. A point of a chart is one
-/// line; so is a reference line (`mark` = `line`), at an x or a y, and a caption, in `note`. So is a cell of a table:
-/// `chart` is the caption, `series` the column, `mark` is `cell`, `x` the row from 1, `y` its number if it is one, and
-/// `note` its text. A warning has its text in `note` (`mark` = `warning`).
 
 namespace hbench {
 namespace {
+
+bool looks_like_formula(std::string_view text) {
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  return start != std::string_view::npos && std::string_view("=+-@|%").find(text[start]) != std::string_view::npos;
+}
 
 constexpr std::string_view kHeader = "chart,series,mark,x,y,low,high,note\n";
 
@@ -67,6 +72,17 @@ std::string render_csv(const Document& given) {
 }
 
 }  // namespace
+
+bool is_number(std::string_view text) {
+  const std::optional<double> value = parse_number<double>(text);
+  return value && std::isfinite(*value);
+}
+
+std::string csv_field(std::string_view text) {
+  std::string field(looks_like_formula(text) && !is_number(text) ? "'" : "");
+  for (char c : text) field += c == '"' ? "\"\"" : std::string(1, c);
+  return field.find_first_of(",\";'\r\n") == std::string::npos ? field : fmt::format("\"{}\"", field);
+}
 
 constinit const Format kCsvFormat{.name = "csv",
                                   .summary = "points of all charts and cells of all tables, one a line",

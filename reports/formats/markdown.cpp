@@ -2,10 +2,8 @@
 
 #include <algorithm>
 
-#include "reports/formats/chart_table.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/prepare.hpp"
-#include "reports/formats/thin.hpp"
 
 /// GitHub's Markdown, for pull requests. Charts are the PNG files beside it, with their figures folded below.
 

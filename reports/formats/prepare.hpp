@@ -1,6 +1,8 @@
 #pragma once
 
 /// What every format does first, so that each has only its own escaping left to do.
+/// What a page, a picture or a file for people can show of very many points and rows.
+/// A chart as a table: for people who cannot or will not look at the picture.
 
 #include <cstddef>
 #include <string_view>
@@ -39,5 +41,17 @@ std::vector<const Chart*> charts_of(const Document& document);
 
 /// `measured`, `emulated` ...
 std::string_view to_string(Mark mark);
+
+/// The same document with at most as many points and rows as anybody can see: of each series the lowest and the highest
+/// point of each of 200 stretches, of each chart the shown series and then the others up to 6,000 points (fewer of a
+/// document with many charts), of each table the first 1,000 rows. Captions name what was left out, and where all of it
+/// is. Idempotent.
+/// \param document prepared with `drawable()`.
+Document thinned(Document document);
+
+/// One row per series, one column per x; a cell holds y and, in parentheses, its interval. Of more than 40 different x
+/// a row for each point. Reference lines come last.
+/// \param chart prepared with `drawable()`.
+Table chart_table(const Chart& chart);
 
 }  // namespace hbench

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/prediction/rate_text.hpp"
+#include "analysis/prediction/varied_network.hpp"
 #include "reports/rows/fields.hpp"
 
 namespace hbench {

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "analysis/prediction/expectation.hpp"
-#include "analysis/prediction/training_expectation.hpp"
 #include "reports/document/document.hpp"
 #include "reports/rows/row.hpp"
 

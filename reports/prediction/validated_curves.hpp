@@ -13,4 +13,9 @@ Document curves_document(const std::vector<CurveValidation>& all, bool each = fa
 /// The same for machines.
 std::string curves_json(const std::vector<CurveValidation>& all, Form form = Form::values);
 
+/// What the model of rates is worth, by GPU and by workload and, with `each`, row by row. \pre there are some.
+Document rates_document(const std::vector<RateValidation>& all, bool each = false);
+/// Each row for machines.
+std::string rates_json(const std::vector<RateValidation>& all, Form form = Form::values);
+
 }  // namespace hbench

@@ -9,8 +9,8 @@
 #include <map>
 #include <set>
 
-#include "analysis/points/model_error.hpp"
-#include "analysis/prediction/validated_pairs.hpp"
+#include "analysis/points/unknowns.hpp"
+#include "analysis/prediction/validate.hpp"
 #include "analysis/records/words.hpp"
 #include "analysis/statistics/statistics.hpp"
 #include "collectives/base/text.hpp"

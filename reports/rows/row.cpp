@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "reports/formats/csv_field.hpp"
+#include "reports/formats/csv.hpp"
 
 namespace hbench {
 namespace {

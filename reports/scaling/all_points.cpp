@@ -4,11 +4,29 @@
 #include <array>
 #include <map>
 
+#include "analysis/points/lead.hpp"
 #include "collectives/base/text.hpp"
 #include "reports/scaling/scaling.hpp"
 
 namespace hbench {
 namespace {
+
+std::string configuration(const Point* point) { return point ? ScalingWords::in_brief(point->asked.strategy) : "-"; }
+
+std::string efficiency_cell(const Point* point) { return point ? percent_cell(point->efficiency) : "-"; }
+
+std::vector<std::string> row_of(const Match& sides, const ScalingWords& words) {
+  const Case& asked = sides.better().asked;
+  return {words.workload(asked),
+          words.network(asked),
+          std::to_string(asked.gpus),
+          std::string(to_string(asked.evidence)),
+          configuration(sides.first),
+          efficiency_cell(sides.first),
+          configuration(sides.second),
+          efficiency_cell(sides.second),
+          who_is_ahead(sides, "all-reduce", "servers")};
+}
 
 /// Gives each source a number at its first use.
 class Sources {
@@ -54,6 +72,53 @@ Table points_of(Evidence evidence, const Scaling& scaling, Sources& sources) {
 }
 
 }  // namespace
+
+Blocks measured_points(const Scaling& scaling) {
+  Table table{.caption = "",
+              .columns = {"workload", "where", numbers("ranks"), "nodes x ranks", "strategy", numbers("samples/s"),
+                          numbers("per rank"), numbers("efficiency"), numbers("95 % interval"), "baseline",
+                          numbers("iterations"), numbers("launches")},
+              .grouped = true};
+  for (const Point& point : scaling.input.points) {
+    const Case& asked = point.asked;
+    if (!is_timed(point) || point.failed) continue;
+    table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked), std::to_string(asked.workers()),
+                          or_dash(asked.nodes_label()), scaling.words.strategy(asked), rate_cell(point.throughput),
+                          rate_cell(point.throughput_per_gpu), percent_cell(point.efficiency), interval_cell(point),
+                          or_dash(point.baseline_or_reason()), std::to_string(point.iterations),
+                          std::to_string(point.launches)});
+  }
+  if (table.rows.empty()) return {};
+  std::ranges::stable_sort(table.rows, {}, [](const auto& row) { return row.front(); });
+  erase_if_empty(table, "nodes x ranks");
+  return {Heading{1, "Measured on this machine"}, std::move(table)};
+}
+
+std::string who_is_ahead(const Match& match, const std::string& first, const std::string& second) {
+  if (!match.both()) return "-";
+  const Lead lead = match.lead();
+  const std::string words = (lead.ratio < 1 ? lead.inverse() : lead).in_words();
+  if (const Ahead likely = match.likely(); likely != Ahead::level)
+    return fmt::format("{}? {}", likely == Ahead::first ? first : second, words);
+  if (lead.who() == Ahead::level) return "level " + words.substr(words.find('('));
+  return fmt::format("{} {}", lead.who() == Ahead::first ? first : second, words);
+}
+
+Blocks best_of_either_side(const Scaling& scaling) {
+  constexpr std::size_t kUnfolded = 30;
+  Table table{.caption =
+                  "All-reduce against parameter servers, each by its best configuration, on the most GPUs; ahead: "
+                  "how many times as fast; ?: likely",
+              .columns = {"workload", "network", numbers("GPUs"), "evidence", "best all-reduce", numbers("efficiency"),
+                          "best servers", numbers("efficiency of servers"), "ahead"},
+              .grouped = true};
+  for (const Subject& subject : subjects_by_spread(scaling.input.points))
+    for (const Match& sides : best_of_sides(speaking_points(scaling.input.points, subject)))
+      if (sides.better().asked.gpus > 1) table.rows.push_back(row_of(sides, scaling.words));
+  if (table.rows.empty()) return {};
+  table.folded = table.rows.size() > kUnfolded;
+  return {std::move(table)};
+}
 
 Blocks all_points(const Scaling& scaling) {
   constexpr std::array kEvidence{Evidence::measured, Evidence::emulated, Evidence::simulated, Evidence::published};

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "analysis/prediction/comparisons.hpp"
+#include "analysis/prediction/compare.hpp"
 #include "reports/report.hpp"
 
 namespace hbench {

@@ -1,6 +1,6 @@
 // How many samples a GPU takes, and how fast it is with them.
 
-#include "analysis/prediction/batches.hpp"
+#include "analysis/prediction/request.hpp"
 
 #include <gmock/gmock.h>
 

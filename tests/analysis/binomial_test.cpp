@@ -1,4 +1,4 @@
-#include "analysis/statistics/binomial.hpp"
+#include "analysis/statistics/statistics.hpp"
 
 #include <gtest/gtest.h>
 

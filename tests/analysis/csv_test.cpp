@@ -1,10 +1,10 @@
-#include "analysis/published/csv.hpp"
+#include "analysis/published/published.hpp"
 
 #include <gmock/gmock.h>
 
 #include <sstream>
 
-#include "analysis/statistics/random.hpp"
+#include "analysis/statistics/statistics.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench::csv_test {

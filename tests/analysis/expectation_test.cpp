@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "analysis/import/cases.hpp"
+#include "analysis/import/format.hpp"
 #include "analysis/prediction/slow_causes.hpp"
 #include "analysis/records/metrics.hpp"
 #include "collectives/base/error.hpp"

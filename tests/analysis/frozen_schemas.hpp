@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/store/migrations.hpp"
+#include "analysis/store/open.hpp"
 
 namespace hbench {
 

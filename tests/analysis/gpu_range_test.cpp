@@ -1,4 +1,4 @@
-#include "analysis/prediction/gpu_range.hpp"
+#include "analysis/prediction/compare.hpp"
 
 #include <gmock/gmock.h>
 

@@ -5,8 +5,7 @@
 
 #include "analysis/import/format.hpp"
 #include "analysis/import/import.hpp"
-#include "analysis/import/measured_unit.hpp"
-#include "analysis/import/timestamp.hpp"
+#include "analysis/import/words.hpp"
 #include "analysis/points/tracked_metric.hpp"
 #include "tests/analysis/import_examples.hpp"
 #include "tests/support/expect_error.hpp"

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "analysis/statistics/random.hpp"
+#include "analysis/statistics/statistics.hpp"
 
 namespace hbench::interval_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "analysis/jobs/repetition.hpp"
+#include "analysis/jobs/exchange_log.hpp"
 
 #include <gmock/gmock.h>
 

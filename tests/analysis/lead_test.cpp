@@ -6,8 +6,8 @@
 
 #include <cmath>
 
-#include "analysis/points/model_error.hpp"
 #include "analysis/points/points.hpp"
+#include "analysis/points/unknowns.hpp"
 
 namespace hbench::lead_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "analysis/fit/link_fit.hpp"
+#include "analysis/fit/machine_profile.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/prediction/method_search.hpp"
+#include "analysis/prediction/strategies_asked.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "analysis/points/points.hpp"
-#include "analysis/statistics/random.hpp"
+#include "analysis/statistics/statistics.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
 

@@ -12,8 +12,7 @@
 #include <map>
 #include <sstream>
 
-#include "analysis/prediction/least_step.hpp"
-#include "analysis/prediction/validate_rates.hpp"
+#include "analysis/prediction/validate_curves.hpp"
 #include "analysis/statistics/statistics.hpp"
 #include "collectives/base/file.hpp"
 

@@ -1,6 +1,6 @@
 // Whose GPU a name or a rate means.
 
-#include "analysis/prediction/recorded_gpu.hpp"
+#include "analysis/prediction/rate_model.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/statistics/signed_rank.hpp"
+#include "analysis/statistics/rank_test.hpp"
 
 #include <gmock/gmock.h>
 

@@ -4,8 +4,6 @@
 
 #include <numeric>
 
-#include "analysis/statistics/random.hpp"
-
 namespace hbench::statistics_test {
 namespace {
 

@@ -5,9 +5,9 @@
 
 #include <functional>
 
-#include "analysis/statistics/random.hpp"
+#include "analysis/statistics/statistics.hpp"
 #include "analysis/store/check.hpp"
-#include "analysis/store/migrations.hpp"
+#include "analysis/store/open.hpp"
 #include "analysis/store/store.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"

@@ -1,12 +1,10 @@
-#include "analysis/store/file_system.hpp"
+#include "analysis/store/open.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <array>
 
-#include "analysis/store/migrations.hpp"
-#include "analysis/store/open.hpp"
 #include "analysis/store/store.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"

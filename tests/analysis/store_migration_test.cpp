@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "analysis/records/case_fields.hpp"
-#include "analysis/store/migrate.hpp"
 #include "analysis/store/open.hpp"
 #include "analysis/store/store.hpp"
 #include "analysis/store/uuid.hpp"

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "analysis/records/trial.hpp"
+#include "analysis/records/judgements.hpp"
 #include "analysis/store/uuid.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"

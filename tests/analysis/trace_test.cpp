@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "analysis/trace/ledger_samples.hpp"
+#include "analysis/trace/ledger.hpp"
 #include "analysis/trace/summary.hpp"
 
 namespace hbench::trace_test {

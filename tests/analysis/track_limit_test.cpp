@@ -1,6 +1,6 @@
 // Limits that somebody wrote down. Expected verdicts follow from the shares in each comment.
 
-#include "analysis/track/limit.hpp"
+#include "analysis/track/report.hpp"
 
 #include <gmock/gmock.h>
 

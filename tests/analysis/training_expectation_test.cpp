@@ -1,6 +1,6 @@
 /// A measured training beside what its cluster lets expect.
 
-#include "analysis/prediction/training_expectation.hpp"
+#include "analysis/prediction/expectation.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

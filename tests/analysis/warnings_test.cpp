@@ -1,4 +1,4 @@
-#include "analysis/points/warnings.hpp"
+#include "analysis/points/point.hpp"
 
 #include <gmock/gmock.h>
 

@@ -7,9 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analysis/prediction/obstacle.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/launch/find_program.hpp"
 #include "bench/launch/host.hpp"
 #include "bench/launch/installation.hpp"
 #include "collectives/base/file.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "bench/collective/started.hpp"
+#include "bench/collective/run.hpp"
 #include "bench/command/verb.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/support/expect_error.hpp"

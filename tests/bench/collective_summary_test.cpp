@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "bench/collective/json.hpp"
 #include "bench/collective/summary.hpp"
 #include "bench/collective/table.hpp"
 #include "reports/formats/formats.hpp"

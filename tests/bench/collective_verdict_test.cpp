@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 
 #include "analysis/points/collectives.hpp"
-#include "bench/collective/json.hpp"
 #include "bench/collective/run.hpp"
 #include "bench/collective/summary.hpp"
 #include "bench/collective/table.hpp"

@@ -7,9 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analysis/points/model_error.hpp"
+#include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/validate.hpp"
-#include "analysis/prediction/validated_pairs.hpp"
 #include "analysis/published/published.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"

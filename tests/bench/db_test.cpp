@@ -7,7 +7,6 @@
 
 #include "analysis/store/store.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/database/age.hpp"
 #include "bench/database/text.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/support/expect_error.hpp"

@@ -7,7 +7,7 @@
 #include "analysis/records/fingerprint.hpp"
 #include "bench/collective/plan.hpp"
 #include "bench/doctor/environment.hpp"
-#include "bench/sweep/local_machine.hpp"
+#include "bench/sweep/measured_place.hpp"
 #include "tests/bench/plan_example.hpp"
 #include "tests/support/expect_error.hpp"
 

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "bench/frameworks/find_framework.hpp"
+#include "bench/frameworks/framework_job.hpp"
 #include "tests/bench/program.hpp"
 #include "workloads/methods/method.hpp"
 

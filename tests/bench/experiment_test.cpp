@@ -1,4 +1,4 @@
-#include "bench/sweep/experiment.hpp"
+#include "bench/sweep/request.hpp"
 
 #include <gmock/gmock.h>
 

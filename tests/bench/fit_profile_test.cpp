@@ -7,7 +7,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analysis/fit/next_row.hpp"
 #include "analysis/fit/profile_text.hpp"
 #include "analysis/published/published.hpp"
 #include "bench/command/verb.hpp"

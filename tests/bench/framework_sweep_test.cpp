@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "bench/frameworks/find_framework.hpp"
+#include "bench/frameworks/framework_job.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/program.hpp"
 #include "workloads/libtorch.hpp"

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include "bench/doctor/environment.hpp"
-#include "bench/doctor/gpu_environment.hpp"
 
 namespace hbench::gpu_environment_test {
 namespace {

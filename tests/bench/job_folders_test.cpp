@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "bench/worker/backing_folders.hpp"
 #include "bench/worker/process_identity.hpp"
+#include "bench/worker/rank_endpoints.hpp"
 #include "tests/support/child_process.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"

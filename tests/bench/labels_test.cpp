@@ -1,4 +1,4 @@
-#include "bench/command/labels.hpp"
+#include "bench/command/common_options.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
-#include "bench/launch/find_program.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/launch/launcher.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,4 +1,4 @@
-#include "bench/sweep/load_watch.hpp"
+#include "bench/sweep/measure.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "bench/hosts/preflight.hpp"
-#include "bench/sweep/local_machine.hpp"
+#include "bench/sweep/measured_place.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace hbench::machine_of_hosts_test {

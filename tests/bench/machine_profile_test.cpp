@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "bench/calibrate/link_curve.hpp"
 #include "bench/calibrate/measure_machine.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/installation.hpp"

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "analysis/records/revision.hpp"
+#include "analysis/records/fingerprint.hpp"
 #include "tests/bench/plan_example.hpp"
 
 namespace hbench::measured_plan_test {

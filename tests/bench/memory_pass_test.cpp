@@ -1,4 +1,4 @@
-#include "bench/worker/memory_pass.hpp"
+#include "bench/worker/loop_timing.hpp"
 
 #include <gmock/gmock.h>
 

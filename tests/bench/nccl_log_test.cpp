@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/points/collectives.hpp"
-#include "bench/collective/json.hpp"
 #include "bench/collective/run.hpp"
+#include "bench/collective/summary.hpp"
 #include "bench/collective/table.hpp"
 #include "bench/launch/nccl_log.hpp"
 #include "reports/formats/formats.hpp"

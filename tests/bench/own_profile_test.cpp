@@ -9,7 +9,7 @@
 #include "analysis/catalogue/check.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
-#include "bench/verbs/profile_init.hpp"
+#include "bench/verbs/profile.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/support/expect_error.hpp"

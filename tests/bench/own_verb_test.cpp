@@ -1,4 +1,4 @@
-#include "bench/calibrate/own_verb.hpp"
+#include "bench/calibrate/record_step.hpp"
 
 #include <gmock/gmock.h>
 #include <sched.h>

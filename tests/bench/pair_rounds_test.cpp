@@ -1,4 +1,4 @@
-#include "bench/worker/pair_rounds.hpp"
+#include "bench/worker/speed_probe.hpp"
 
 #include <gtest/gtest.h>
 

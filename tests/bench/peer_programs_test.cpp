@@ -1,13 +1,12 @@
 // Which libraries `hbench collective --peers` finds in a folder of wheels.
 
-#include "bench/collective/peer_programs.hpp"
+#include "bench/collective/machine.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cstdlib>
 
-#include "bench/collective/machine.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 

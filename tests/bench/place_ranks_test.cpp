@@ -1,4 +1,4 @@
-#include "bench/launch/place_ranks.hpp"
+#include "bench/launch/allocation.hpp"
 
 #include <gmock/gmock.h>
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "analysis/prediction/case_strategy.hpp"
-#include "analysis/records/revision.hpp"
+#include "analysis/records/fingerprint.hpp"
 #include "collectives/network/choose.hpp"
 #include "tests/bench/plan_example.hpp"
 #include "tests/support/expect_error.hpp"

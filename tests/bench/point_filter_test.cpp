@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/verbs/filter_options.hpp"
+#include "bench/verbs/report.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace hbench::point_filter_test {

@@ -1,4 +1,4 @@
-#include "bench/launch/rank_lines.hpp"
+#include "bench/launch/job_outcome.hpp"
 
 #include <gmock/gmock.h>
 

@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "analysis/points/collectives.hpp"
-#include "analysis/points/model_error.hpp"
 #include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "bench/collective/plan.hpp"

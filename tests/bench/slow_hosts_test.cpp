@@ -6,8 +6,6 @@
 #include <functional>
 #include <random>
 
-#include "bench/hosts/slow_words.hpp"
-
 namespace hbench::slow_hosts_test {
 namespace {
 

@@ -14,7 +14,7 @@
 #include <fstream>
 #include <thread>
 
-#include "bench/launch/find_program.hpp"
+#include "bench/launch/installation.hpp"
 #include "tests/support/child_process.hpp"
 #include "tests/support/temporary_folder.hpp"
 

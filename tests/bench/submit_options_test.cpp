@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "bench/verbs/submit_options.hpp"
+#include "bench/verbs/submit.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/support/expect_error.hpp"
 

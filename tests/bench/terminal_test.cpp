@@ -1,4 +1,4 @@
-#include "bench/output/terminal.hpp"
+#include "bench/output/console.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <functional>
 
-#include "bench/output/console.hpp"
 #include "reports/formats/text_table.hpp"
 #include "tests/support/child_process.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "analysis/prediction/traced_cases.hpp"
 #include "analysis/store/store.hpp"
-#include "analysis/trace/ledger_samples.hpp"
+#include "analysis/trace/ledger.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
 #include "collectives/base/file.hpp"

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "analysis/track/rule_json.hpp"
+#include "analysis/track/report.hpp"
 #include "tests/bench/tracked_database.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "analysis/records/trial.hpp"
+#include "analysis/records/judgements.hpp"
 #include "collectives/base/file.hpp"
 #include "reports/track/check.hpp"
 #include "tests/bench/tracked_database.hpp"

@@ -9,7 +9,6 @@
 
 #include "analysis/points/collectives.hpp"
 #include "analysis/points/tracked_metric.hpp"
-#include "bench/track/pair_store.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/track/check.hpp"
 #include "tests/support/expect_error.hpp"

@@ -1,6 +1,6 @@
 // Cases and their baseline, launched in turn: the order, what is kept, and what a failure costs.
 
-#include "bench/sweep/turns.hpp"
+#include "bench/sweep/measured_cases.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "analysis/points/model_error.hpp"
+#include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/causes.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/prediction/validate_curves.hpp"

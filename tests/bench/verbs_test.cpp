@@ -3,13 +3,12 @@
 
 #include <sstream>
 
-#include "bench/command/description.hpp"
 #include "bench/command/man_page.hpp"
 #include "bench/command/program.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
+#include "bench/output/console.hpp"
 #include "bench/output/listing.hpp"
-#include "bench/output/terminal.hpp"
 #include "bench/verbs/worker.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats/plain_text.hpp"

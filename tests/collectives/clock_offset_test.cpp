@@ -1,4 +1,4 @@
-#include "collectives/transport/clock_offset.hpp"
+#include "collectives/transport/host_place.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <thread>
 
-#include "collectives/transport/wait.hpp"
+#include "collectives/transport/operation.hpp"
 #include "tests/collectives/conformance.hpp"
 #include "tests/support/sanitized.hpp"
 

@@ -1,6 +1,6 @@
 /// MG-WFBP's merging against brute force.
 
-#include "collectives/fusion/optimal_merge.hpp"
+#include "collectives/fusion/mg_wfbp.hpp"
 
 #include <gmock/gmock.h>
 

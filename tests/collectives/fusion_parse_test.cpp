@@ -3,7 +3,6 @@
 #include <random>
 
 #include "collectives/fusion/fusion.hpp"
-#include "collectives/fusion/parameters.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace hbench::fusion_parse_test {

@@ -1,4 +1,4 @@
-#include "collectives/schedule/rank_groups.hpp"
+#include "collectives/schedule/schedule.hpp"
 
 #include <gmock/gmock.h>
 

@@ -7,7 +7,7 @@
 #include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/endpoints/endpoint.hpp"
-#include "collectives/transport/wait.hpp"
+#include "collectives/transport/operation.hpp"
 #include "tests/collectives/contributions.hpp"
 
 namespace hbench::rank_program_test {

@@ -1,4 +1,4 @@
-#include "collectives/schedule/runs.hpp"
+#include "collectives/schedule/schedule.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "collectives/transport/server_queue.hpp"
+#include "collectives/transport/emulated_transport.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "collectives/endpoints/shared_endpoint.hpp"
-#include "collectives/transport/shared_segment.hpp"
+#include "collectives/transport/shared_memory.hpp"
 #include "tests/collectives/thread_ranks.hpp"
 
 namespace hbench::support {

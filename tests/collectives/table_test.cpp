@@ -6,7 +6,7 @@
 #include <array>
 
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/base/toml_text.hpp"
+#include "collectives/base/toml_reader.hpp"
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/placement/placement.hpp"
 #include "tests/support/expect_error.hpp"

@@ -5,12 +5,10 @@
 #include <cmath>
 #include <set>
 
-#include "reports/formats/chart_table.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/gnuplot.hpp"
 #include "reports/formats/plain_text.hpp"
 #include "reports/formats/style.hpp"
-#include "reports/formats/thin.hpp"
 #include "tests/reports/samples.hpp"
 
 namespace hbench::prepare_test {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <numbers>
 
-#include "analysis/statistics/random.hpp"
 #include "analysis/statistics/statistics.hpp"
 
 namespace hbench {

@@ -1,6 +1,6 @@
 // Models divided among ranks: what they exchange, their steps in closed form, memory, and what is refused.
 
-#include "workloads/simulation/divided_step.hpp"
+#include "workloads/simulation/step_times.hpp"
 
 #include <gmock/gmock.h>
 

@@ -10,7 +10,7 @@
 #include "collectives/base/table.hpp"
 #include "tests/collectives/lazy_device.hpp"
 #include "workloads/engine/communicator.hpp"
-#include "workloads/engine/layout.hpp"
+#include "workloads/engine/memories.hpp"
 #include "workloads/engine/negotiator.hpp"
 #include "workloads/step/training_request.hpp"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "collectives/transport/wait.hpp"
+#include "collectives/transport/operation.hpp"
 #include "tests/workloads/engine_ranks.hpp"
 #include "workloads/engine/consensus.hpp"
 

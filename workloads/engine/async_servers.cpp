@@ -4,8 +4,7 @@
 #include <array>
 #include <set>
 
-#include "collectives/transport/posted_message.hpp"
-#include "collectives/transport/wait.hpp"
+#include "collectives/transport/operation.hpp"
 #include "workloads/engine/messages.hpp"
 #include "workloads/engine/negotiator.hpp"
 

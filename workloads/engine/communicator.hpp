@@ -11,7 +11,7 @@
 #include "collectives/endpoints/endpoint.hpp"
 #include "collectives/transport/doorbell.hpp"
 #include "workloads/engine/handover.hpp"
-#include "workloads/engine/layout.hpp"
+#include "workloads/engine/memories.hpp"
 #include "workloads/engine/negotiator.hpp"
 #include "workloads/engine/reducer.hpp"
 #include "workloads/engine/some_exchange.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collectives/device/device.hpp"
-#include "workloads/engine/layout.hpp"
+#include "workloads/engine/memories.hpp"
 #include "workloads/optimizers/outer_step.hpp"
 
 namespace hbench {

@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "collectives/exchange/exchange.hpp"
-#include "collectives/transport/wait.hpp"
-#include "workloads/engine/mail.hpp"
+#include "collectives/transport/operation.hpp"
 #include "workloads/engine/messages.hpp"
 #include "workloads/optimizers/numbers.hpp"
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "collectives/endpoints/endpoint.hpp"
-#include "workloads/engine/layout.hpp"
+#include "workloads/engine/memories.hpp"
 #include "workloads/step/training_request.hpp"
 
 namespace hbench {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "collectives/base/error.hpp"
-#include "workloads/engine/mail.hpp"
 #include "workloads/engine/messages.hpp"
 
 namespace hbench {

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "collectives/transport/posted_message.hpp"
-#include "collectives/transport/wait.hpp"
+#include "collectives/transport/operation.hpp"
 #include "workloads/methods/partner.hpp"
 #include "workloads/optimizers/numbers.hpp"
 

@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "collectives/endpoints/endpoint.hpp"
-#include "workloads/engine/layout.hpp"
-#include "workloads/engine/mail.hpp"
 #include "workloads/engine/memories.hpp"
 #include "workloads/engine/messages.hpp"
 #include "workloads/engine/some_exchange.hpp"

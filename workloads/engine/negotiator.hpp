@@ -15,7 +15,7 @@
 #include "collectives/base/error.hpp"
 #include "collectives/transport/transport.hpp"
 #include "workloads/engine/coordinator.hpp"
-#include "workloads/engine/layout.hpp"
+#include "workloads/engine/memories.hpp"
 #include "workloads/engine/messages.hpp"
 #include "workloads/step/training_request.hpp"
 

@@ -1,6 +1,6 @@
 #include "workloads/engine/neighbour_mean.hpp"
 
-#include "collectives/transport/posted_message.hpp"
+#include "collectives/transport/operation.hpp"
 
 namespace hbench {
 namespace {

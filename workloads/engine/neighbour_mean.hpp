@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collectives/endpoints/endpoint.hpp"
-#include "workloads/engine/layout.hpp"
+#include "workloads/engine/memories.hpp"
 #include "workloads/engine/some_exchange.hpp"
 #include "workloads/methods/partner.hpp"
 

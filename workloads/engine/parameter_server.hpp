@@ -11,9 +11,8 @@
 #include <vector>
 
 #include "collectives/endpoints/endpoint.hpp"
-#include "workloads/engine/mail.hpp"
+#include "workloads/engine/messages.hpp"
 #include "workloads/engine/push_codes.hpp"
-#include "workloads/engine/server_pieces.hpp"
 #include "workloads/step/training_request.hpp"
 
 namespace hbench {

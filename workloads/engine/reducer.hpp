@@ -12,9 +12,8 @@
 #include <vector>
 
 #include "collectives/endpoints/endpoint.hpp"
-#include "collectives/exchange/exchange_request.hpp"
+#include "collectives/exchange/exchange.hpp"
 #include "workloads/engine/coordinator.hpp"
-#include "workloads/engine/layout.hpp"
 #include "workloads/engine/memories.hpp"
 #include "workloads/engine/slices.hpp"
 #include "workloads/engine/some_exchange.hpp"

@@ -9,7 +9,7 @@
 
 #include "workloads/engine/compute.hpp"
 #include "workloads/methods/method.hpp"
-#include "workloads/step/replay.hpp"
+#include "workloads/step/training_request.hpp"
 
 namespace hbench {
 

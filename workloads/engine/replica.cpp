@@ -20,7 +20,6 @@
 #include "collectives/cuda/cuda.hpp"
 #include "workloads/engine/digest.hpp"
 #include "workloads/engine/libtorch_settings.hpp"
-#include "workloads/engine/outer_updates.hpp"
 #include "workloads/engine/samples.hpp"
 #include "workloads/engine/tensor_numbers.hpp"
 #include "workloads/models/model.hpp"

@@ -4,6 +4,7 @@
 ///
 /// One method is one file that defines one constant and is listed in `methods.cpp`. Its plan is proved against its
 /// promise for every entry by a family test.
+/// How a model is divided among ranks, of which data parallelism has replicas.
 
 #include <cstdint>
 #include <optional>
@@ -13,11 +14,29 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/base/number_fields.hpp"
-#include "workloads/methods/model_division.hpp"
+#include "collectives/base/parameters.hpp"
+#include "collectives/schedule/schedule.hpp"
 #include "workloads/methods/step_plan.hpp"
 
 namespace hbench {
+
+/// Ranks are in Megatron-LM's order: those of a tensor group are neighbours, then come replicas, then stages.
+struct ModelDivision {
+  int tensor = 1;         ///< ranks that share each layer, and what lies between layers (sequence parallelism)
+  int stages = 1;         ///< of a pipeline
+  int micro_batches = 1;  ///< of a step of the pipeline
+  int chunks = 1;         ///< of layers on each stage, interleaved
+
+  /// Returns the ranks of a replica.
+  int ranks() const { return tensor * stages; }
+  /// Whether each rank has all of the model, and a step is of one micro-batch.
+  bool none() const { return ranks() == 1 && micro_batches == 1; }
+  /// Returns the ranks that have the same part, in groups.
+  RankGroups replicas(int workers) const { return {.size = workers / ranks(), .stride = tensor}; }
+  RankGroups tensor_groups() const { return {.size = tensor}; }
+
+  friend bool operator==(const ModelDivision&, const ModelDivision&) = default;
+};
 
 /// The model that a plan is for, as far as it is known.
 struct PlannedModel {

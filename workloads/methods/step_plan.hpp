@@ -29,7 +29,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/schedule/rank_groups.hpp"
+#include "collectives/schedule/schedule.hpp"
 #include "workloads/methods/partner.hpp"
 #include "workloads/optimizers/outer_step.hpp"
 

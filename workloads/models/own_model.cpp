@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "collectives/base/digest.hpp"
-#include "collectives/base/parse_number.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {

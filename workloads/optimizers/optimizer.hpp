@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/base/number_fields.hpp"
+#include "collectives/base/parameters.hpp"
 #include "workloads/optimizers/numbers.hpp"
 
 namespace hbench {

@@ -11,7 +11,7 @@
 
 #include "collectives/base/lanes.hpp"
 #include "collectives/base/units.hpp"
-#include "workloads/methods/model_division.hpp"
+#include "workloads/methods/method.hpp"
 
 namespace hbench {
 

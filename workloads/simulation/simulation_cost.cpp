@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "collectives/exchange/exchange_parts.hpp"
+#include "collectives/exchange/exchange.hpp"
 #include "collectives/network/concurrent_collectives.hpp"
 #include "workloads/simulation/free_run.hpp"
 

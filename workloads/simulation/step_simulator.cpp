@@ -4,10 +4,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "collectives/exchange/exchange_parts.hpp"
-#include "workloads/simulation/divided_step.hpp"
+#include "collectives/exchange/exchange.hpp"
 #include "workloads/simulation/free_run.hpp"
 #include "workloads/simulation/rank_walk.hpp"
+#include "workloads/simulation/step_times.hpp"
 
 namespace hbench {
 namespace {

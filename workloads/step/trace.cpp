@@ -9,7 +9,6 @@
 #include <set>
 
 #include "collectives/base/toml_reader.hpp"
-#include "collectives/base/toml_text.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/fusion/fusion.hpp"
 #include "workloads/models/own_model.hpp"

@@ -12,7 +12,6 @@
 #include "collectives/base/library.hpp"
 #include "workloads/step/timeline.hpp"
 #include "workloads/step/transformer.hpp"
-#include "workloads/step/workload_cost.hpp"
 
 namespace hbench {
 

@@ -5,15 +5,23 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <vector>
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/flag_values.hpp"
-#include "collectives/base/parse_number.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
+
+struct KindName {
+  std::string_view name;
+  WorkloadKind kind;
+};
+
+constexpr std::array<KindName, 3> kKinds{{{"convolutions", WorkloadKind::convolutions},
+                                          {"encoder", WorkloadKind::encoder},
+                                          {"decoder", WorkloadKind::decoder}}};
 
 constexpr int kMost = 100'000'000;
 constexpr std::array<std::string_view, 3> kFamilies{"gpt", "llama", "bert"};
@@ -91,6 +99,14 @@ void complete(TransformerShape& shape) {
 }
 
 }  // namespace
+
+std::string_view to_string(WorkloadKind kind) { return kKinds.at(static_cast<std::size_t>(kind)).name; }
+
+WorkloadKind parse_workload_kind(std::string_view name) {
+  for (const KindName& each : kKinds)
+    if (each.name == name) return each.kind;
+  throw unknown_name("kind of model", name, std::array{kKinds[0].name, kKinds[1].name, kKinds[2].name});
+}
 
 double TransformerShape::parameters() const {
   double sum = 0;

@@ -7,13 +7,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reports/formats/chart_table.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/html/assets.hpp"
 #include "reports/formats/plain_text.hpp"
 #include "reports/formats/prepare.hpp"
 #include "reports/formats/style.hpp"
-#include "reports/formats/thin.hpp"
 
 /// One file that needs no network: Chart.js, our script and our style sheet are inside. The page is whole
 /// without scripts too: each chart has its figures as a table; only filters and sorting are the script's.
