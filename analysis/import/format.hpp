@@ -1,7 +1,7 @@
 #pragma once
 
 /// Formats in which other programs write what they have timed. Each is one file that defines an `ImportFormat`, and a
-/// line in `formats.cpp`. Pure: text in, records out.
+/// line in `format.cpp`. Pure: text in, records out.
 /// The cases of one imported output, as they are found. Pure.
 
 #include <cstddef>

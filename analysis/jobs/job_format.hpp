@@ -1,7 +1,7 @@
 #pragma once
 
 /// Formats in which training jobs are recorded. Each is one file that defines a `JobFormat`, and a line in
-/// `job_formats.cpp`.
+/// `job_format.cpp`.
 
 #include <span>
 #include <string>

@@ -23,7 +23,7 @@ struct RecordedCollective {
   int ranks = 0;              ///< that take part; 0: not known
   bool in_backward = false;   ///< launched by the backward pass, or found to be late: it carries gradients
   /// Launched after the backward pass and before the optimizer: it carries gradients where the sizes say so
-  /// (`late_exchanges.cpp`).
+  /// (`job_parts.cpp`).
   bool after_backward = false;
   /// Of its step's gradients, those that had been announced when it was launched; absent where that is not known.
   std::optional<int> gradients_before;

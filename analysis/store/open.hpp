@@ -30,7 +30,7 @@ struct Migration {
 /// versions were those of no release; databases of such a version are refused.
 std::span<const Migration> migrations();
 
-/// A connection that is safe on a file system of this type (`file_system.hpp`). hbench keeps a rollback journal, which
+/// A connection that is safe on a file system of this type. hbench keeps a rollback journal, which
 /// works everywhere; but another program may have left the file in WAL mode, and where WAL does not work such a file is
 /// used alone: without shared memory, and locked for all others until the connection ends or the mode is changed.
 Database open_file(const std::filesystem::path& file, bool create, std::chrono::milliseconds patience,

@@ -75,7 +75,7 @@ struct ExperimentKind {
 /// The name of the kind whose entries are programs of the project.
 inline constexpr std::string_view kCommandKind = "command";
 
-/// One file each, in `experiments.cpp`.
+/// One file each, listed in `experiment.cpp`.
 std::span<const ExperimentKind* const> experiment_kinds();
 
 }  // namespace hbench

@@ -88,7 +88,7 @@ struct Fusion {
   bool learns = false;
   /// Buckets may differ from step to step, with the clock or with the order in which gradients become ready.
   bool varies = false;
-  /// The complete canonical text of parameters; null where they are amounts, as in most policies (`parameters.hpp`).
+  /// The complete canonical text of parameters; null where they are amounts, as in most policies.
   /// \throws Error (usage).
   std::string (*canonical)(std::string_view parameters) = nullptr;
   /// A policy for tensors of these sizes (bytes, backward order). `parameters` as in `defaults`, fields may

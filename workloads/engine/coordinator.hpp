@@ -1,7 +1,7 @@
 #pragma once
 
 /// What rank 0 decides in an iteration: counts announcements, walks the plan with them, and returns which buckets
-/// leave. Pure: its caller (`coordinator_side.cpp`) has the clock and the messages.
+/// leave. Pure: its caller (`negotiator.cpp`) has the clock and the messages.
 
 #include <memory>
 #include <optional>

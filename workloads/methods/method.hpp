@@ -2,9 +2,9 @@
 
 /// The family of training methods: what every rank does in an iteration, and what that promises.
 ///
-/// One method is one file that defines one constant and is listed in `methods.cpp`. Its plan is proved against its
-/// promise for every entry by a family test.
-/// How a model is divided among ranks, of which data parallelism has replicas.
+/// One method is one constant, listed in `methods.cpp`; a file has those that share a plan. Its plan is proved against
+/// its promise for every entry by a family test. Some divide the model among ranks, and data parallelism has replicas
+/// of such a division.
 
 #include <cstdint>
 #include <optional>

@@ -3,7 +3,7 @@
 /// The family of optimizers: how a step changes parameters by their gradients. Arithmetic alone, of each parameter for
 /// itself, so that a rank may do it for a part of them.
 ///
-/// One optimizer is one file that defines one constant and is listed in `optimizers.cpp`.
+/// One optimizer is one constant of `optimizer.cpp`, listed in the table there.
 
 #include <cstdint>
 #include <span>

@@ -48,7 +48,7 @@ class StepSimulator {
   /// each tensor is applied when its own gradient was reduced.
   ///
   /// Of a model that is divided among ranks the timeline is of one micro-batch on one GPU that has all of it, and times
-  /// are as `divided_step.hpp` has them. \pre its timeline has blocks, and `refuse_division` has nothing against it.
+  /// are as `step_times.hpp` has them. \pre its timeline has blocks, and `refuse_division` has nothing against it.
   StepTimes run(const StepTimeline& timeline, const TrainingStrategy& strategy, double network_factor = 1,
                 End end = End::stated, std::vector<Span>* spans = nullptr);
   /// Elements of the buckets that followed each other on one stream so far, each size once for each strategy.
