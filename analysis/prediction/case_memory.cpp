@@ -151,7 +151,6 @@ StepMemory memory_of(const Case& asked, const Catalog& catalog) {
     const Bytes whole = memory.weights;
     const Bytes gathered = whole * (bytes.gathered() / bytes.weight);
     memory.weights = whole / ranks + (parts.gathered_stay ? gathered : units);
-    if (parts.kept) memory.weights += gathered / parts.kept->size_among(asked.gpus);
     memory.weights = std::min(memory.weights, whole);
   }
   return memory;

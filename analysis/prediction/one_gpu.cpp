@@ -113,8 +113,7 @@ StepTimeline timeline_of(const Case& asked, const Catalog& catalog, double faste
   const NumberBytes bytes = number_bytes_of(asked, catalog);
   if (!method.division.none() && recorded.shape) timeline.blocks = blocks_of(*recorded.shape, bytes.activation);
   // Compressors code float32.
-  const bool coded = asked.strategy.compresses() || codes_by_method(method.plan(asked.strategy.overlap));
-  const bool half = bytes.half_gradients() && !coded;
+  const bool half = bytes.half_gradients() && !asked.strategy.compresses();
   if (half) timeline = timeline.with_half_gradients();
   const BytesPerSecond memory = catalog.profiles.at(asked.profile).memory_rate;
   if (memory.value > 0) timeline.memory_pass = Bytes(bytes.weight * recorded.elements()) / memory;

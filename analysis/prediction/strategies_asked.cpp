@@ -210,8 +210,7 @@ void add_algorithms(const PredictionRequest& request, const StrategiesOf& of, st
 std::vector<std::string> methods_to_search(int gpus, int gpus_per_domain) {
   std::vector<std::string> methods{"synchronous", "zero:1", "zero:2", "fsdp", "fsdp-keep"};
   const int within = std::min(gpus, gpus_per_domain);
-  if (gpus > within && gpus % within == 0 && within > 1)
-    for (const char* method : {"hsdp", "hpz"}) methods.push_back(fmt::format("{}:{}", method, within));
+  if (gpus > within && gpus % within == 0 && within > 1) methods.push_back(fmt::format("hsdp:{}", within));
   for (int tensor = 1; tensor <= within; tensor *= 2)
     for (int stages = 1; stages <= kMostStages && stages * tensor <= gpus; stages *= 2) {
       if (stages * tensor == 1 || gpus % (stages * tensor) != 0) continue;

@@ -55,21 +55,15 @@ ExchangeMemory::ExchangeMemory(const CompressorChoice& compressor, std::int64_t 
     factors.emplace(make_low_rank_state(compressor, elements, seed, device));
 }
 
-ElementRange part_of_place(Endpoint& endpoint, const AlgorithmChoice& algorithm, const World& world,
-                           const RankGroups& groups, std::int64_t elements, int place) {
-  const ExchangeRequest within{.world = world, .groups = groups};
-  const int parts = within.among().workers;
-  if (algorithm.algorithm->is_vendor()) return {place * elements / parts, (place + 1) * elements / parts};
-  const Schedule& schedule =
-      schedule_of(endpoint, within, algorithm, static_cast<std::size_t>(elements) * sizeof(float));
-  const int chunks = schedule.chunks / parts;
-  return schedule.range(place * chunks, chunks, elements);
-}
-
 ElementRange own_part(Endpoint& endpoint, const AlgorithmChoice& algorithm, const World& world,
                       const RankGroups& groups, std::span<const float> buffer) {
-  return part_of_place(endpoint, algorithm, world, groups, std::ssize(buffer),
-                       groups.place(endpoint.transport().rank(), world.workers));
+  const std::int64_t elements = std::ssize(buffer);
+  const ExchangeRequest within{.world = world, .groups = groups};
+  const int parts = within.among().workers, own = groups.place(endpoint.transport().rank(), world.workers);
+  if (algorithm.algorithm->is_vendor()) return {own * elements / parts, (own + 1) * elements / parts};
+  const Schedule& schedule = schedule_of(endpoint, within, algorithm, buffer.size_bytes());
+  const int chunks = schedule.chunks / parts;
+  return schedule.range(own * chunks, chunks, elements);
 }
 
 std::unique_ptr<Operation> prepare_exchange(Endpoint& endpoint, const ExchangeRequest& asked) {

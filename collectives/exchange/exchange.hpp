@@ -70,12 +70,8 @@ std::string refuse_exchange(const AlgorithmChoice& algorithm, const CompressorCh
 /// Why `device` cannot do what the compressor needs, for a person; empty when it can.
 std::string refuse_device(Device& device, const CompressorChoice& compressor);
 
-/// Returns the elements of a buffer of `elements` that the rank of a `place` in its group is left with by a
-/// reduce-scatter, or brings to an all-gather, of an exchange with as many segments as the algorithm says. \pre a
-/// vendor's library gets equal parts.
-ElementRange part_of_place(Endpoint& endpoint, const AlgorithmChoice& algorithm, const World& world,
-                           const RankGroups& groups, std::int64_t elements, int place);
-/// Returns that of this rank.
+/// Returns the elements of `buffer` that this rank is left with by a reduce-scatter, or brings to an all-gather, of an
+/// exchange with as many segments as the algorithm says. \pre a vendor's library gets equal parts.
 ElementRange own_part(Endpoint& endpoint, const AlgorithmChoice& algorithm, const World& world,
                       const RankGroups& groups, std::span<const float> buffer);
 

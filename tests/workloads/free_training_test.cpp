@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "tests/workloads/training_checks.hpp"
-#include "workloads/engine/neighbour_mean.hpp"
+#include "workloads/methods/partner.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench::free_training_test {
@@ -29,8 +29,7 @@ std::vector<float> mean_of_neighbours_by_hand(const TrainingRequest& request) {
   for (int step = 0; step < request.warmup_steps + request.steps; ++step) {
     std::vector<std::vector<float>> means;
     for (int rank = 0; rank < request.world.workers; ++rank) {
-      std::vector<Rank> with =
-          peers_of(graph_of(request.strategy.method.plan(true)), rank, request.world.workers, step).from;
+      std::vector<Rank> with = neighbours_of(rank, request.world.workers);
       with.push_back(rank);
       means.push_back(mean_of(with));
     }
@@ -49,14 +48,10 @@ std::vector<float> mean_of_neighbours_by_hand(const TrainingRequest& request) {
 }
 
 TEST(FreeTraining, OfADecentralizedMethodEndsAtTheMeanOfWhatEachMadeOfItsNeighbours) {
-  for (const auto& [method, workers] : {std::pair{"decentralized", 2},
-                                        {"decentralized", 3},
-                                        {"decentralized", 4},
-                                        {"exponential", 3},
-                                        {"exponential", 4}})
+  for (const int workers : {2, 3, 4})
     for (const char* optimizer : {"sgd", "momentum"}) {
       TrainingRequest request = small_request("lenet5", {.workers = workers}, "ring");
-      request.strategy.method = parse_method(method);
+      request.strategy.method = parse_method("decentralized");
       request.strategy.optimizer = parse_optimizer(optimizer);
       const std::vector<float> expected = mean_of_neighbours_by_hand(request);
       EXPECT_GT(largest_difference(expected, reference_parameters(request)), 1e-5) << "more than float order";

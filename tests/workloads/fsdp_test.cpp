@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "tests/collectives/clusters.hpp"
 #include "workloads/methods/plan_check.hpp"
 #include "workloads/simulation/step_simulator.hpp"
@@ -49,7 +51,7 @@ TEST(ModelUnits, AreOneWhereNamesSayNothing) {
 }
 
 TEST(Fsdp, IsProvedForAnyNumberOfUnits) {
-  for (const char* method : {"fsdp", "fsdp-keep", "hsdp:2", "hpz:2", "zero++:2"})
+  for (const char* method : {"fsdp", "fsdp-keep", "hsdp:2"})
     for (const int units : {1, 2, 3, 7})
       for (const int micro_batches : {1, 2, 3}) {
         const StepPlan plan = parse_method(method).plan(
@@ -66,12 +68,23 @@ TEST(Fsdp, IsRefusedWhereReplicasAreNotAddedUp) {
   EXPECT_EQ(prove_plan(plan, 2).refusal, "no task brings the gradient of rank 2 in iteration 0 to rank 0");
 }
 
-// Neighbours that keep nothing of what was gathered have nothing to gather among them.
+// Two neighbours have the parts of two ranks of four, and not the whole model to gather.
 TEST(Fsdp, IsRefusedWhereNeighboursHaveNotSharedOutWhatTheyGather) {
-  StepPlan plan = parse_method("hpz:2").plan(true);
+  StepPlan plan = parse_method("fsdp").plan(true);
+  EXPECT_EQ(prove_plan(plan, 4).refusal, "");
+  const auto gather = std::ranges::find(plan.tasks, CollectiveKind::all_gather, &Task::collective);
+  gather->groups = {.size = 2};
+  EXPECT_EQ(prove_plan(plan, 2).refusal,
+            "task 0 (all-gather of parameters of unit 0) sends parameters that rank 2 lacks");
+}
+
+// A part that is scattered among neighbours is whole on one of them alone.
+TEST(Fsdp, IsRefusedWhereRanksAddUpPartsThatTheyLack) {
+  StepPlan plan = parse_method("hsdp:2").plan(true);
   EXPECT_EQ(prove_plan(plan, 2).refusal, "");
-  for (Task& task : plan.tasks) task.keeps.reset();
-  EXPECT_THAT(prove_plan(plan, 2).refusal, ::testing::HasSubstr("sends parameters that rank 2 lacks"));
+  for (Task& task : plan.tasks)
+    if (task.part_among) task.part_among = RankGroups{.size = 1};
+  EXPECT_THAT(prove_plan(plan, 2).refusal, ::testing::HasSubstr("sends gradients that rank 1 lacks"));
 }
 
 TEST(Fsdp, IsRefusedWhereAMicroBatchOverwritesGradientsOnTheirWay) {
@@ -204,40 +217,6 @@ TEST(Hsdp, LeavesNodesWithPartsAlone) {
   const StepTimes all = step_on_nodes("fsdp", 8), grouped = step_on_nodes("hsdp:2", 8);
   EXPECT_LT(grouped.step.value, all.step.value);
   EXPECT_EQ(grouped.buckets, all.buckets + 3);
-}
-
-// What is sent is encoded before it leaves, and what arrives decoded after it: of the gather a fourth and all of it, of
-// the gradients all, and then the node's half of them.
-TEST(ZeroPlusPlus, EncodesAndDecodesAllThatTravelsCoded) {
-  constexpr double kBytes = 4 * 32'000;
-  StepTimeline timeline = timeline_of({{"w", 32'000, Seconds(0.020)}});
-  const TrainingStrategy strategy{
-      .method = parse_method("zero++:2"), .algorithm = parse_algorithm_rule("ring"), .fusion = parse_fusion("none")};
-  Profile cluster = support::round_cluster();
-  cluster.gpus_per_node = 2;
-  const auto communication = [&] {
-    return StepSimulator(cluster, {.workers = 4}).run(timeline, strategy).communication.value;
-  };
-  const double moving = communication();
-  constexpr double kMemory = 4e9;
-  cluster.memory_rate = BytesPerSecond(kMemory);
-  EXPECT_NEAR((communication() - moving) * kMemory / kBytes, 1.25 * (1 / 4.0 + 1) + 1.125 * (2 + 1), 1e-9);
-  cluster.coding["int8"] = {.rate = {.encode = 2e-9, .decode = 1e-9, .call = 1e-6}};
-  EXPECT_NEAR(communication() - moving, kBytes * (2e-9 / 4 + 1e-9 + 1.125 * 3 / kMemory) + 5 * 1e-6, 1e-12)
-      << "as measured on these devices, where it was";
-}
-
-// A rank that adds up what its node has not yet added up leaves out what other nodes have.
-TEST(ZeroPlusPlus, IsRefusedWhereSumsOfNodesDoNotMeet) {
-  StepPlan plan = parse_method("zero++:2").plan(true);
-  EXPECT_EQ(prove_plan(plan, 2).refusal, "");
-  for (Task& task : plan.tasks)
-    if (task.part_among) task.groups = {.size = 1};
-  EXPECT_THAT(prove_plan(plan, 2).refusal, ::testing::HasSubstr("no task brings the gradient of rank 2"));
-  plan = parse_method("zero++:2").plan(true);
-  for (Task& task : plan.tasks)
-    if (task.part_among) task.part_among = RankGroups{.size = 1};
-  EXPECT_THAT(prove_plan(plan, 2).refusal, ::testing::HasSubstr("sends gradients that rank 1 lacks"));
 }
 
 // The second micro-batch gathers and scatters everything again, behind its passes.

@@ -61,7 +61,6 @@ bool all_send(Endpoint& endpoint, int servers) {
                             {"post-local-sgd:2:2", 0.5},
                             {"diloco:2", 0.5},
                             {"decentralized", 1},
-                            {"exponential", 1},
                             {"gossip", 2}})
     good = sends(method, models, request, endpoint) && good;
   return good;

@@ -10,6 +10,7 @@
 #include "collectives/transport/operation.hpp"
 #include "tests/workloads/engine_ranks.hpp"
 #include "workloads/engine/consensus.hpp"
+#include "workloads/methods/partner.hpp"
 
 namespace hbench::neighbour_mean_test {
 namespace {
@@ -21,17 +22,16 @@ using ::testing::IsEmpty;
 using Parameters = std::vector<std::vector<float>>;  // by rank
 
 /// As many exchanges as `rounds`, of parameters in two runs that lie apart.
-Parameters mixed(Parameters parameters, int rounds, PeerGraph graph = PeerGraph::circle) {
+Parameters mixed(Parameters parameters, int rounds) {
   const auto ranks = static_cast<int>(parameters.size());
   const auto failures = on_all_ranks(ranks, [&](Endpoint& endpoint) {
     std::vector<float>& own = parameters[static_cast<std::size_t>(endpoint.transport().rank())];
     const std::size_t first = own.size() / 3;
     std::vector<float> means(own.size());
+    std::vector<std::byte> landing(neighbours_of(0, ranks).size() * own.size() * sizeof(float));
     for (int round = 0; round < rounds; ++round) {
       const std::span<float> from(own), to(means);
-      const Peers peers = peers_of(graph, endpoint.transport().rank(), ranks, round);
-      std::vector<std::byte> landing(peers.from.size() * own.size() * sizeof(float));
-      const auto mean = make_neighbour_mean(endpoint, peers,
+      const auto mean = make_neighbour_mean(endpoint, ranks,
                                             {.own = {from.first(first), from.subspan(first)},
                                              .means = {to.first(first), to.subspan(first)},
                                              .landing = landing});
@@ -84,29 +84,10 @@ TEST(NeighbourMean, BringsRanksTogetherByTheSecondEigenvalue) {
     EXPECT_NEAR(after[rank][0], std::pow(eigenvalue, kRounds) * before[rank][0], 1e-6);
 }
 
-// 2^k ranks have all met after k rounds (Ying et al., NeurIPS 2021).
-TEST(NeighbourMean, OfAnExponentialGraphIsThatOfAllAfterItsTurns) {
-  for (const int ranks : {2, 4, 8}) {
-    const Parameters before = some_parameters(ranks);
-    for (const auto& after : mixed(before, exponential_turns(ranks), PeerGraph::exponential))
-      for (std::size_t i = 0; i < after.size(); ++i) EXPECT_NEAR(after[i], mean_of_all(before, i), 1e-6);
-  }
-  for (const int ranks : {3, 5, 7}) {
-    const Parameters before = some_parameters(ranks), after = mixed(before, 4, PeerGraph::exponential);
-    for (std::size_t i = 0; i < before[0].size(); ++i)
-      EXPECT_NEAR(mean_of_all(after, i), mean_of_all(before, i), 1e-6) << ranks << " ranks";
-  }
-}
-
-TEST(PeersOf, AreThoseOfTheGraph) {
-  EXPECT_THAT(peers_of(PeerGraph::circle, 0, 4, 0).to, ElementsAre(3, 1));
-  EXPECT_THAT(peers_of(PeerGraph::circle, 1, 2, 0).from, ElementsAre(0));
-  EXPECT_THAT(peers_of(PeerGraph::circle, 0, 1, 0).from, IsEmpty());
-  for (int iteration = 0; iteration < 6; ++iteration) {
-    const int shift = 1 << iteration % 3;
-    EXPECT_THAT(peers_of(PeerGraph::exponential, 2, 5, iteration).to, ElementsAre((2 + shift) % 5));
-    EXPECT_THAT(peers_of(PeerGraph::exponential, 2, 5, iteration).from, ElementsAre((2 + 5 - shift) % 5));
-  }
+TEST(NeighbourMean, KnowsItsNeighbours) {
+  EXPECT_THAT(neighbours_of(0, 4), ElementsAre(3, 1));
+  EXPECT_THAT(neighbours_of(1, 2), ElementsAre(0));
+  EXPECT_THAT(neighbours_of(0, 1), IsEmpty());
 }
 
 TEST(CommonMean, IsTheSameOnAllWorkersAndTellsHowFarTheyWere) {

@@ -62,15 +62,11 @@ TEST(ReplayedMethods, OfCodedDeltasEndsAlikeOnAllWorkers) {
 }
 
 TEST(ReplayedMethods, OfADecentralizedMethodTakesTheMeansOfNeighbours) {
-  for (const auto& [method, workers] : {std::pair{"decentralized", 2},
-                                        {"decentralized", 3},
-                                        {"decentralized", 5},
-                                        {"exponential", 5},
-                                        {"exponential", 8}})
+  for (const int workers : {2, 3, 5, 8})
     for (const char* fusion : {"none", "ddp", "mg-wfbp", "byteps:4KB:10KB", "horovod:1KiB:1ms"}) {
-      SCOPED_TRACE(fmt::format("{} {} {}", method, workers, fusion));
+      SCOPED_TRACE(fmt::format("{} {}", workers, fusion));
       TrainingRequest request = make_request({.workers = workers}, "ring", "", fusion);
-      request.strategy.method = parse_method(method);
+      request.strategy.method = parse_method("decentralized");
       request.steps = 5;
       request.traced_steps = 1;
       const Replayed all = replay_on_threads(request, small_replay(0.1));
@@ -145,7 +141,7 @@ ReplayRequest blocks_replay(double dilation) {
 }
 
 TEST(ReplayedMethods, OfShardedParametersGathersAndScattersBlockByBlock) {
-  for (const char* method : {"fsdp", "fsdp-keep", "hsdp:2", "hpz:2", "zero++:2", "zero++:3"})
+  for (const char* method : {"fsdp", "fsdp-keep", "hsdp:2", "hsdp:3"})
     for (const auto& [algorithm, workers] : {std::pair{"ring", 2},
                                              {"ring", 3},
                                              {"ring", 6},
@@ -221,8 +217,7 @@ void expect_to_send_as_simulated(const char* method, const World& world, const c
   Profile profile;
   profile.gpus_per_node = 2;
   const Moved simulated = StepSimulator(profile, world).run(replayed.timeline, request.strategy).sent.value();
-  // Each encoded part of an all-reduce has a scale of its own, and whom these methods send to is drawn at random, or
-  // changes by turns.
+  // Each encoded part of an all-reduce has a scale of its own, and whom a rank of a gossip sends to is drawn at random.
   const double tolerance = request.strategy.compressor.verbatim() || world.servers > 0 ? 1e-9 : 2e-3;
   const auto sum = [](const Moved& moved) { return moved.within + moved.between; };
   for (const bool shares_memory : {false, true}) {
@@ -233,16 +228,16 @@ void expect_to_send_as_simulated(const char* method, const World& world, const c
                                    request, replayed);
     ASSERT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
     EXPECT_NEAR(sum(all.sent), sum(simulated), tolerance * sum(simulated)) << shares_memory;
-    if (const std::string_view name = method; name == "gossip" || name == "exponential") continue;
+    if (std::string_view(method) == "gossip") continue;
     EXPECT_NEAR(all.sent.within, simulated.within, tolerance * simulated.within) << shares_memory;
   }
 }
 
 TEST(ReplayedMethods, SendsAsManyBytesAsASimulationOfItsMethod) {
   for (const char* fusion : {"none", "ddp"}) {
-    for (const char* method : {"synchronous", "zero:1", "zero:2", "local-sgd:2", "diloco:2", "diloco:4:2:1",
-                               "post-local-sgd:2:2", "decentralized", "exponential", "gossip", "1-bit-adam:2",
-                               "qadam:2", "fsdp", "fsdp-keep", "hsdp:2", "hpz:2", "zero++:2"})
+    for (const char* method :
+         {"synchronous", "zero:1", "zero:2", "local-sgd:2", "diloco:2", "diloco:4:2:1", "post-local-sgd:2:2",
+          "decentralized", "gossip", "1-bit-adam:2", "qadam:2", "fsdp", "fsdp-keep", "hsdp:2"})
       expect_to_send_as_simulated(method, {.workers = 4}, fusion);
     expect_to_send_as_simulated("diloco:4:2:1", {.workers = 4}, fusion, "int8");
     for (const World& world : {World{.workers = 4, .servers = 2}, World{.workers = 4, .servers = 4, .colocated = true}})

@@ -204,20 +204,6 @@ TEST(RefuseStrategy, ExchangesMomentaOfAdamByTheMethodsOwnCompressor) {
   EXPECT_EQ(refusal(), "qadam:100 exchanges the momentum of Adam; give --optimizer adam");
 }
 
-TEST(RefuseStrategy, LeavesMethodsTheirOwnCodes) {
-  TrainingStrategy strategy{
-      .method = parse_method("zero++"), .algorithm = parse_algorithm_rule("ring"), .fusion = parse_fusion("none")};
-  const auto refusal = [&] { return refuse_strategy(strategy, {.workers = 16}); };
-  EXPECT_EQ(refusal(), "");
-  EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("it is emulated and simulated only"));
-  EXPECT_EQ(refuse_engine(strategy, true), "");
-  strategy.precision = Precision::bf16_true;
-  EXPECT_EQ(refusal(), "") << "both codes are of float32 as of bfloat16";
-  strategy.compressor = parse_compressor("fp16");
-  EXPECT_EQ(refusal(),
-            "zero++:8 codes parameters by int8 and gradients by int4, and nothing else; leave out --compressor fp16");
-}
-
 TEST(RefuseStrategy, KeepsWhatSumsHaveLostAwayFromBucketsThatChange) {
   EXPECT_EQ(refusal("ring", "ef2:onebit", "ddp"), "");
   EXPECT_THAT(refusal("ring", "ef2:onebit", "horovod"),

@@ -135,7 +135,7 @@ constexpr double kStraggler = 0.03;
 TEST(Unfolded, EndsWithTheSlowestRankToTheLastDigitAsTheFoldedDoes) {
   const Profile profile = cluster(kStraggler);
   const double late = 1 + kStraggler * expected_largest_normal(kRanks);
-  for (const char* method : {"synchronous", "zero:1", "zero:2", "fsdp", "fsdp-keep", "hsdp:2", "hpz:2", "zero++:2"})
+  for (const char* method : {"synchronous", "zero:1", "zero:2", "fsdp", "fsdp-keep", "hsdp:2"})
     for (const char* algorithm : {"ring", "direct"})
       for (const char* fusion : {"none", "ddp:64KiB:8KiB"}) {
         SCOPED_TRACE(::testing::Message() << method << ", " << algorithm << ", " << fusion);

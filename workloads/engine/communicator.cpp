@@ -43,7 +43,7 @@ std::unique_ptr<SomeExchange> make_some_exchange(const TrainingRequest& request,
   if (exchanges_among(plan, Among::servers))
     return std::make_unique<AsyncServers>(request, endpoint, layout, plan, memory);
   if (exchanges_among(plan, Among::neighbours))
-    return std::make_unique<Neighbours>(endpoint, graph_of(plan), request.world.workers, layout, memory);
+    return std::make_unique<Neighbours>(endpoint, request.world.workers, layout, memory);
   return std::make_unique<Gossip>(request, endpoint, layout, memory);
 }
 

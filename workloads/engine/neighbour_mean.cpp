@@ -1,20 +1,21 @@
 #include "workloads/engine/neighbour_mean.hpp"
 
 #include "collectives/transport/operation.hpp"
+#include "workloads/methods/partner.hpp"
 
 namespace hbench {
 namespace {
 
 class NeighbourMean final : public Operation {
  public:
-  NeighbourMean(Endpoint& endpoint, Peers peers, MeanRuns runs)
+  NeighbourMean(Endpoint& endpoint, int workers, MeanRuns runs)
       : device_(endpoint.device()),
         tag_(endpoint.reserve_tag()),
-        peers_(std::move(peers)),
+        neighbours_(neighbours_of(endpoint.transport().rank(), workers)),
         runs_(std::move(runs)),
         posted_(endpoint.transport()) {
     std::size_t at = 0;
-    for (std::size_t i = 0; i < peers_.from.size(); ++i)
+    for (std::size_t i = 0; i < neighbours_.size(); ++i)
       for (const auto& run : runs_.own) {
         landings_.push_back(runs_.landing.subspan(at, run.size_bytes()));
         at += run.size_bytes();
@@ -34,8 +35,8 @@ class NeighbourMean final : public Operation {
   void post() {
     begun_ = true;
     const std::size_t runs = runs_.own.size();
-    for (std::size_t i = 0; i < landings_.size(); ++i) posted_.receive(peers_.from[i / runs], tag_, landings_[i]);
-    for (const Rank to : peers_.to)
+    for (std::size_t i = 0; i < landings_.size(); ++i) posted_.receive(neighbours_[i / runs], tag_, landings_[i]);
+    for (const Rank to : neighbours_)
       for (const auto& run : runs_.own) posted_.send(to, tag_, std::as_bytes(run));
   }
 
@@ -46,15 +47,15 @@ class NeighbourMean final : public Operation {
       device_.copy(std::as_bytes(runs_.own[run]), mean);
       for (std::size_t i = run; i < landings_.size(); i += runs)
         device_.accumulate(DataType::float32, ReduceOp::sum, landings_[i], mean);
-      device_.finish(DataType::float32, ReduceOp::average, static_cast<int>(peers_.from.size()) + 1, mean);
+      device_.finish(DataType::float32, ReduceOp::average, static_cast<int>(neighbours_.size()) + 1, mean);
     }
   }
 
   Device& device_;
   int tag_;
-  Peers peers_;
+  std::vector<Rank> neighbours_;
   MeanRuns runs_;
-  std::vector<std::span<std::byte>> landings_;  ///< of each rank that sends, by run
+  std::vector<std::span<std::byte>> landings_;  ///< of each neighbour, by run
   PostedMessages posted_;
   bool begun_ = false, complete_ = false;
 };
@@ -70,16 +71,15 @@ std::unique_ptr<Operation> Neighbours::exchange(const Bucket& bucket) {
     runs.means.push_back(memory_.means.subspan(first, elements));
     bytes += runs.own.back().size_bytes();
   }
-  Peers peers = peers_of(graph_, endpoint_.transport().rank(), workers_, iteration_);
-  bytes *= peers.from.size();
+  bytes *= neighbours_of(endpoint_.transport().rank(), workers_).size();
   DeviceMemory& landing = landings_[bucket];
   if (landing == nullptr) landing = endpoint_.device().allocate(bytes);
   runs.landing = {landing.get(), bytes};
-  return make_neighbour_mean(endpoint_, std::move(peers), std::move(runs));
+  return make_neighbour_mean(endpoint_, workers_, std::move(runs));
 }
 
-std::unique_ptr<Operation> make_neighbour_mean(Endpoint& endpoint, Peers peers, MeanRuns runs) {
-  return std::make_unique<NeighbourMean>(endpoint, std::move(peers), std::move(runs));
+std::unique_ptr<Operation> make_neighbour_mean(Endpoint& endpoint, int workers, MeanRuns runs) {
+  return std::make_unique<NeighbourMean>(endpoint, workers, std::move(runs));
 }
 
 }  // namespace hbench

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The mean of a rank's parameters with those of its neighbours in a graph of all workers.
+/// The mean of a rank's parameters with those of its neighbours in a circle of all workers.
 
 #include <cstddef>
 #include <memory>
@@ -10,7 +10,6 @@
 #include "collectives/endpoints/endpoint.hpp"
 #include "workloads/engine/memories.hpp"
 #include "workloads/engine/some_exchange.hpp"
-#include "workloads/methods/partner.hpp"
 
 namespace hbench {
 
@@ -18,29 +17,26 @@ namespace hbench {
 struct MeanRuns {
   std::vector<std::span<const float>> own;  ///< read until the operation is complete
   std::vector<std::span<float>> means;      ///< as long as those
-  std::span<std::byte> landing;             ///< as long as all runs together, for each rank that sends
+  std::span<std::byte> landing;             ///< as long as all runs together, for each neighbour
 };
 
-/// Sends a rank's runs to those that it has, and leaves the means of theirs and its own in `means`: the same bits each
+/// Sends a rank's runs to its neighbours, and leaves the means of theirs and its own in `means`: the same bits each
 /// time, whoever comes first. Ranks prepare these operations in the same order. The memory outlives the operation,
-/// which waits for no rank but the peers.
-std::unique_ptr<Operation> make_neighbour_mean(Endpoint& endpoint, Peers peers, MeanRuns runs);
+/// which waits for no rank but the neighbours.
+std::unique_ptr<Operation> make_neighbour_mean(Endpoint& endpoint, int workers, MeanRuns runs);
 
 /// The means of whole buckets, which are the same on all ranks, in the same order: all tensors are ready when an
 /// iteration begins, so that no policy puts them together otherwise on one rank than on another.
 class Neighbours final : public SomeExchange {
  public:
   /// The endpoint outlives it.
-  Neighbours(Endpoint& endpoint, PeerGraph graph, int workers, const GradientLayout& layout, const ModelMemory& memory)
-      : endpoint_(endpoint), graph_(graph), workers_(workers), offsets_(layout.offsets()), memory_(memory) {}
-  void begin_step(int iteration) override { iteration_ = iteration; }
+  Neighbours(Endpoint& endpoint, int workers, const GradientLayout& layout, const ModelMemory& memory)
+      : endpoint_(endpoint), workers_(workers), offsets_(layout.offsets()), memory_(memory) {}
   std::unique_ptr<Operation> exchange(const Bucket& bucket) override;
 
  private:
   Endpoint& endpoint_;
-  PeerGraph graph_;
   int workers_;
-  int iteration_ = 0;
   std::vector<std::int64_t> offsets_;
   ModelMemory memory_;
   std::map<Bucket, DeviceMemory> landings_;

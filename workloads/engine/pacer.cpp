@@ -7,6 +7,7 @@
 #include "workloads/engine/messages.hpp"
 #include "workloads/engine/negotiator.hpp"
 #include "workloads/engine/phase.hpp"
+#include "workloads/methods/partner.hpp"
 
 namespace hbench {
 namespace {
@@ -21,7 +22,7 @@ class LeadingPacer final : public Pacer {
         progress_{.start = plan.start()},
         last_(next_phase(request, progress_)) {
     // Whoever decides, the first ones are the same on all ranks: no time has passed.
-    for (int i = 0; i <= most_ahead(graph_of(plan), request.world.workers); ++i) decide();
+    for (int i = 0; i <= most_ahead(request.world.workers); ++i) decide();
   }
 
   void begin(Clock::time_point at) override {

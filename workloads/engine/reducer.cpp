@@ -41,7 +41,6 @@ Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const Gradi
     : request_(request),
       endpoint_(endpoint),
       plan_(plan),
-      owners_(sharded(plan).groups),
       memory_(memory),
       offsets_(layout.offsets()),
       own_parts_(plan.tasks.size()),
@@ -132,7 +131,7 @@ void Reducer::progress(Queue& queue, std::vector<Arrival>& arrivals) {
       continue;
     }
     unpack(*it);
-    if (leaves_own_parts(task(*it))) note_own_parts(*it);
+    if (leaves_own_parts(task(*it))) note_own_part(*it);
     arrivals.push_back({it->task, it->bytes});
     it = queue.running.erase(it);
     if (!queue.running.empty()) continue;
@@ -175,8 +174,7 @@ void Reducer::prepare(Running& running) {
 std::unique_ptr<Operation> Reducer::operation(const Running& running) {
   const std::vector<Shard> shards = shards_.empty() ? std::vector<Shard>() : shards_of(running.bucket, shards_);
   const Task& of = task(running);
-  const bool of_own_part = of.part_among && running.slices == nullptr;
-  Operand operand = Operand::of(of_own_part ? own_part_of(running) : running.buffer);
+  Operand operand = Operand::of(of.part_among ? own_part_of(running) : running.buffer);
   if (!of.adds_up() && reduces(of.collective)) operand.op = ReduceOp::average;
   return prepare_exchange(endpoint_, {.world = request_.world,
                                       .groups = of.groups,
@@ -201,12 +199,6 @@ std::span<float> Reducer::tensor(const Running& running, int index) const {
 
 void Reducer::lay_out(Running& running) {
   if (!is_among_all(running)) return;
-  if (reorders_parts(task(running), owners_)) {
-    running.slices = slices_of(running);
-    stage(running, running.slices->elements());
-    running.tensors = running.buffer;
-    return;
-  }
   const std::vector<int>& tensors = running.bucket.tensors;
   std::size_t elements = 0;
   for (const int index : tensors) elements += tensor(running, index).size();
@@ -215,25 +207,17 @@ void Reducer::lay_out(Running& running) {
     running.tensors = running.buffer = {tensor(running, tensors.front()).data(), elements};
     return;
   }
-  stage(running, filled);
+  running.staging = staging_of(filled * sizeof(float));
+  running.buffer = {reinterpret_cast<float*>(running.staging.memory.get()), filled};
   running.tensors = running.buffer.first(elements);
   running.packing = packing_of(running);
 }
 
 void Reducer::pack(Running& running) {
-  if (running.packing == nullptr && running.slices == nullptr) return;
+  if (running.packing == nullptr) return;
   const Event begin = mark();
-  if (running.slices != nullptr)
-    running.slices->pack(running.buffer);
-  else
-    running.packing->pack(std::as_writable_bytes(running.tensors));
+  running.packing->pack(std::as_writable_bytes(running.tensors));
   if (traced()) trace_->add(SpanKind::coding, begin, mark(), running.number);
-}
-
-/// Gives it a buffer apart from its tensors.
-void Reducer::stage(Running& running, std::size_t elements) {
-  running.staging = staging_of(elements * sizeof(float));
-  running.buffer = {reinterpret_cast<float*>(running.staging.memory.get()), elements};
 }
 
 /// Libraries cut buffers into equal parts, so that a buffer whose parts matter has some elements more there.
@@ -245,12 +229,9 @@ std::size_t Reducer::filling(const Running& running, std::size_t elements) const
 }
 
 void Reducer::unpack(Running& running) {
-  if (running.packing == nullptr && running.slices == nullptr) return;
+  if (running.packing == nullptr) return;
   const Event begin = mark();
-  if (running.slices != nullptr)
-    running.slices->unpack(running.buffer);
-  else
-    running.packing->unpack(std::as_bytes(running.tensors));
+  running.packing->unpack(std::as_bytes(running.tensors));
   if (traced()) trace_->add(SpanKind::coding, begin, mark(), running.number);
   spare_.push_back(std::move(running.staging));
 }
@@ -263,42 +244,21 @@ std::span<float> Reducer::own_part_of(const Running& running) const {
   return running.buffer.subspan(static_cast<std::size_t>(part.begin), static_cast<std::size_t>(part.size()));
 }
 
-ElementRange Reducer::part_of(const Running& running, Rank owner) const {
-  const Task gather{
-      .kind = TaskKind::collective, .collective = CollectiveKind::all_gather, .carried = Carried::parameters};
-  const auto elements = running.bytes / static_cast<std::int64_t>(sizeof(float));
-  return part_of_place(endpoint_, algorithm_of(running, gather), request_.world, owners_, elements, owner);
-}
-
-Slices::Part Reducer::pieces(const Running& running, ElementRange part) const {
-  Slices::Part pieces;
+/// Cuts this rank's part of the bucket at the ends of tensors, each of which lies where it does.
+void Reducer::note_own_part(const Running& running) {
+  const std::span<float> own = own_part_of(running);
+  const std::int64_t first = own.data() - running.buffer.data();
+  const ElementRange part{first, first + std::ssize(own)};
+  const float* const base = memory_.of(task(running).carried).data();
   std::int64_t at = 0;  // in the bucket
   for (const int index : running.bucket.tensors) {
     const std::span<float> each = tensor(running, index);
     const auto size = static_cast<std::int64_t>(each.size());
     const std::int64_t begin = std::max(part.begin - at, std::int64_t{0}), end = std::min(part.end - at, size);
-    if (begin < end)
-      pieces.push_back(each.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+    const std::int64_t offset = each.data() - base;
+    if (begin < end) own_parts_[static_cast<std::size_t>(running.task)].push_back({offset + begin, offset + end});
     at += size;
   }
-  return pieces;
-}
-
-void Reducer::note_own_parts(const Running& running) {
-  std::vector<ElementRange> parts;
-  if (running.slices != nullptr) {
-    for (const Rank owner : running.slices->left()) parts.push_back(part_of(running, owner));
-  } else {
-    const std::span<float> own = own_part_of(running);
-    const std::int64_t first = own.data() - running.buffer.data();
-    parts.push_back({first, first + std::ssize(own)});
-  }
-  const float* const base = memory_.of(task(running).carried).data();
-  for (const ElementRange& part : parts)
-    for (const std::span<float> piece : pieces(running, part)) {
-      const std::int64_t offset = piece.data() - base;
-      own_parts_[static_cast<std::size_t>(running.task)].push_back({offset, offset + std::ssize(piece)});
-    }
 }
 
 std::shared_ptr<Packing> Reducer::packing_of(const Running& running) {
@@ -308,16 +268,6 @@ std::shared_ptr<Packing> Reducer::packing_of(const Running& running) {
   std::vector<std::span<std::byte>> parts;
   for (const int index : running.bucket.tensors) parts.push_back(std::as_writable_bytes(tensor(running, index)));
   return packings_[key] = endpoint_.device().packing(parts);
-}
-
-std::shared_ptr<Slices> Reducer::slices_of(const Running& running) {
-  const auto key = std::pair(running.task, running.bucket);
-  if (const auto known = slices_.find(key); known != slices_.end()) return known->second;
-  const int workers = request_.world.workers;
-  std::vector<Slices::Part> parts;
-  for (Rank owner = 0; owner < workers; ++owner) parts.push_back(pieces(running, part_of(running, owner)));
-  PartOrder order = part_order(task(running), endpoint_.transport().rank(), workers);
-  return slices_[key] = std::make_shared<Slices>(endpoint_.device(), std::move(order), parts);
 }
 
 Reducer::Staging Reducer::staging_of(std::size_t bytes) {

@@ -15,7 +15,6 @@
 #include "collectives/exchange/exchange.hpp"
 #include "workloads/engine/coordinator.hpp"
 #include "workloads/engine/memories.hpp"
-#include "workloads/engine/slices.hpp"
 #include "workloads/engine/some_exchange.hpp"
 #include "workloads/engine/step_trace.hpp"
 #include "workloads/step/training_request.hpp"
@@ -67,7 +66,6 @@ class Reducer {
     std::span<float> buffer;   ///< that the collective is of: `tensors`, with what makes equal parts of it
     Staging staging;           ///< holds `buffer` where that is not where the tensors lie
     std::shared_ptr<Packing> packing;
-    std::shared_ptr<Slices> slices;  ///< in place of `packing`, of a scatter that has the parts in another order
     std::unique_ptr<Operation> operation;
     int number = 0;           ///< in its step
     Clock::time_point begin;  ///< where it has begun, this and what follows
@@ -101,24 +99,17 @@ class Reducer {
   /// Finds one piece of memory for the bucket: as it lies, or that it is packed in.
   void lay_out(Running& running);
   void pack(Running& running);
-  void stage(Running& running, std::size_t elements);
   void unpack(Running& running);
   std::size_t filling(const Running& running, std::size_t elements) const;
   /// Of the buffer: what a reduce-scatter of it leaves on this rank, or has left.
   std::span<float> own_part_of(const Running& running) const;
-  /// Of the bucket: what rank `owner` gathers from, where all ranks share out the model.
-  ElementRange part_of(const Running& running, Rank owner) const;
-  /// A part of the bucket as it lies in memory: cut at the ends of tensors.
-  Slices::Part pieces(const Running& running, ElementRange part) const;
-  void note_own_parts(const Running& running);
+  void note_own_part(const Running& running);
   std::shared_ptr<Packing> packing_of(const Running& running);
-  std::shared_ptr<Slices> slices_of(const Running& running);
   Staging staging_of(std::size_t bytes);
 
   const TrainingRequest& request_;
   Endpoint& endpoint_;
   const StepPlan& plan_;
-  RankGroups owners_;  ///< that share out the model
   ModelMemory memory_;
   std::vector<std::int64_t> offsets_;
   std::vector<std::vector<ElementRange>> own_parts_;  ///< by task
@@ -130,7 +121,6 @@ class Reducer {
   std::vector<Staging> spare_;
   /// Of the same tensors, bucket after bucket: what a device knows of them has reached it once.
   std::map<std::pair<Carried, Bucket>, std::shared_ptr<Packing>> packings_;
-  std::map<std::pair<int, Bucket>, std::shared_ptr<Slices>> slices_;  ///< by task
   std::int32_t step_ = -1;
   StepTrace* trace_;
   SomeExchange* some_;

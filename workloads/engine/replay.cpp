@@ -9,8 +9,6 @@
 #include <numbers>
 #include <numeric>
 #include <random>
-#include <stdexcept>
-#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -37,37 +35,15 @@ constexpr int kMost = 251;
 /// The share of each timed step that is compared, in runs of `kRun` elements: one of every `kSampled` runs.
 constexpr std::int64_t kSampled = 64, kRun = 4096;
 
-/// `count` whole numbers from `least` on, drawn for each element of a period.
-std::vector<float> drawn_pattern(int least, unsigned count) {
-  std::vector<float> drawn(kPeriod);
-  std::mt19937 random(1);
-  for (float& value : drawn) value = static_cast<float>(least + static_cast<int>(random() % count));
-  return drawn;
-}
-
-/// What worker 0 contributes to the first step; worker r contributes r + 1 times as much. Where the method codes what
-/// travels these are -1, 0 and 1, of which `outermost_code` makes numbers that its codes carry as they are.
-const std::vector<float>& pattern(bool coded) {
-  static const std::vector<float> whole = drawn_pattern(1, kMost), signs = drawn_pattern(-1, 3);
-  return coded ? signs : whole;
-}
-
-/// The largest code of the compressor by which the method codes gradients, or parameters; 1 where none does.
-///
-/// Each scales a block by its largest magnitude m, so that 0 and +-m become 0 and the outermost codes +-c, and are
-/// decoded as 0 and +-c (m / c). With an m of k c, k a whole number of up to 16 bits as steps between codes have, that
-/// is exact, whatever the blocks are. So what ranks get by these codes is compared exactly too: one contribution too
-/// few or in another's place shows, which no bound on what codes lose of any numbers (m / 2c of each that is added)
-/// could promise. How much that is, the compressors' own tests measure.
-float outermost_code(const StepPlan& plan, Carried carried) {
-  static constexpr std::pair<std::string_view, float> kKnown[] = {{"int4", 7.0F}, {"int8", 127.0F}};
-  for (const Task& task : plan.tasks) {
-    if (task.carried != carried || !task.coded_by_method()) continue;
-    for (const auto& [compressor, code] : kKnown)
-      if (task.compressor == compressor) return code;
-    throw std::logic_error(fmt::format("no contributions are known that {} carries exactly", task.compressor));
-  }
-  return 1;
+/// What worker 0 contributes to the first step; worker r contributes r + 1 times as much.
+const std::vector<float>& pattern() {
+  static const std::vector<float> values = [] {
+    std::vector<float> drawn(kPeriod);
+    std::mt19937 random(1);
+    for (float& value : drawn) value = static_cast<float>(1 + random() % kMost);
+    return drawn;
+  }();
+  return values;
 }
 
 double normal_quantile(double share) {
@@ -100,12 +76,12 @@ class ProcessorTime {
 
 /// Calls `use(values, first, count)` for runs of `[begin, end)` within which the pattern does not start again.
 template <class Use>
-void for_pattern_runs(bool coded, int step, std::int64_t begin, std::int64_t end, Use use) {
+void for_pattern_runs(int step, std::int64_t begin, std::int64_t end, Use use) {
   constexpr std::int64_t kShift = 7919;
   for (std::int64_t at = begin; at < end;) {
     const std::int64_t place = (at + step * kShift) % kPeriod;
     const std::int64_t count = std::min(end - at, kPeriod - place);
-    use(pattern(coded).data() + place, at, count);
+    use(pattern().data() + place, at, count);
     at += count;
   }
 }
@@ -130,10 +106,7 @@ Replay::Replay(const ReplayRequest& request, Rank rank, int workers, bool exact,
       workers_(workers),
       exact_(exact),
       plan_(std::move(plan)),
-      coded_(codes_by_method(plan_)),
-      scale_(exact ? outermost_code(plan_, Carried::gradients)
-                   : 1.0F / (kMost * static_cast<float>(workers) * static_cast<float>(workers))),
-      parameter_scale_(outermost_code(plan_, Carried::parameters)) {}
+      scale_(exact ? 1 : 1.0F / (kMost * static_cast<float>(workers) * static_cast<float>(workers))) {}
 
 Device& Replay::device() { return host_device(); }
 
@@ -174,7 +147,7 @@ bool Replay::frees(int unit) const {
   const auto gather = std::ranges::find_if(plan_.tasks, [&](const Task& task) {
     return task.unit == unit && task.collective == CollectiveKind::all_gather;
   });
-  return gather->frees && !gather->keeps;
+  return gather->frees;
 }
 
 void Replay::compare_gathered(int unit) {
@@ -248,11 +221,10 @@ void Replay::compute_until(Seconds work) {
 
 void Replay::fill(std::span<float> buffer, ElementRange range, float times) {
   const ProcessorTime counted(processor_time_);
-  const auto write = [&](const float* values, std::int64_t first, std::int64_t count) {
+  for_pattern_runs(step_, range.begin, range.end, [&](const float* values, std::int64_t first, std::int64_t count) {
     float* const to = buffer.data() + first;
     for (std::int64_t i = 0; i < count; ++i) to[i] = times * values[i];
-  };
-  for_pattern_runs(coded_, step_, range.begin, range.end, write);
+  });
 }
 
 Replay::Expected Replay::sums() const {
@@ -261,7 +233,7 @@ Replay::Expected Replay::sums() const {
 }
 
 Replay::Expected Replay::gathered() const {
-  return {.buffer = memory_.parameters, .times = parameter_scale_, .what = "gathered parameter", .step = step_ - 1};
+  return {.buffer = memory_.parameters, .what = "gathered parameter", .step = step_ - 1};
 }
 
 float Replay::mean_times() const { return static_cast<float>(workers_ + 1) / 2; }
@@ -279,10 +251,10 @@ Replay::Expected Replay::parameters() const {
 }
 
 Replay::Expected Replay::means() const {
-  const std::vector<Rank> others = peers_of(graph_of(plan_), rank_, workers_, step_).from;
+  const std::vector<Rank> neighbours = neighbours_of(rank_, workers_);
   float times = parameter_times(rank_);
-  for (const Rank each : others) times += parameter_times(each);
-  times /= static_cast<float>(others.size() + 1);
+  for (const Rank each : neighbours) times += parameter_times(each);
+  times /= static_cast<float>(neighbours.size() + 1);
   return {.buffer = memory_.parameters, .times = times, .what = "mean parameter", .step = step_ - 1};
 }
 
@@ -304,7 +276,7 @@ bool Replay::averages_parameters() const {
 
 void Replay::compare(const Expected& expected, ElementRange range) const {
   for_pattern_runs(
-      coded_, expected.step, range.begin, range.end, [&](const float* values, std::int64_t first, std::int64_t count) {
+      expected.step, range.begin, range.end, [&](const float* values, std::int64_t first, std::int64_t count) {
         const float* const found = expected.buffer.data() + first;
         bool same = true;
         for (std::int64_t i = 0; i < count; ++i) same &= found[i] == expected.times * values[i];
@@ -360,7 +332,7 @@ void Replay::apply_parts(double, double, std::span<const ElementRange> parts) {
       const ProcessorTime counted(processor_time_);
       compare_some(sums(), part);
     }
-    fill(memory_.parameters, part, parameter_scale_);
+    fill(memory_.parameters, part, 1);
   }
   compute_until(request_.timeline.passes() + request_.timeline.update / workers_);
 }

@@ -15,8 +15,7 @@ namespace hbench {
 
 /// One worker's replay. Waits by sleeping, with a spin at the end. Gradients, and parameters where they travel, are
 /// integers that depend on the worker, the step and the position, whose sums and means over all workers are exact in
-/// float32, and in the codes that the method itself names. Some of every step's are compared, others in each, and all
-/// of the last step's.
+/// float32. Some of every step's are compared, others in each, and all of the last step's.
 class Replay final : public Compute, private UnitPasses {
  public:
   /// Whether this rank has a collective in flight: asked now and then while it computes, by the compute thread.
@@ -104,7 +103,7 @@ class Replay final : public Compute, private UnitPasses {
   }
   /// \throws Error as `compare`
   void compare_gathered(int unit);
-  /// Whether what was gathered for the forward pass of a unit is freed after it, and kept by nobody.
+  /// Whether what was gathered for the forward pass of a unit is freed after it.
   bool frees(int unit) const;
   void forget_some(int unit);
   /// Those runs of a range that are looked at in this step.
@@ -119,9 +118,7 @@ class Replay final : public Compute, private UnitPasses {
   int workers_;
   bool exact_;
   StepPlan plan_;
-  bool coded_;             ///< by the method, which makes it another pattern
-  float scale_;            ///< of all contributions: lossy codecs of 16 bits have no large numbers
-  float parameter_scale_;  ///< of what stands for parameters
+  float scale_;  ///< of all contributions: lossy codecs of 16 bits have no large numbers
   Communicating communicating_;
   std::vector<std::int64_t> offsets_;
   ModelMemory memory_;

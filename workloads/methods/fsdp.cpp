@@ -41,11 +41,6 @@ struct Sharding {
   bool reshard = true;        ///< what was gathered for the forward pass is freed after it
   RankGroups shards = {};     ///< among which it is
   bool has_replicas = false;  ///< of the same part, in other groups
-  /// Which share out what was gathered for the forward pass, and gather it among them for the backward pass.
-  std::optional<RankGroups> neighbours = {};
-  /// Parameters of the forward pass travel in 8 bits and gradients in 4: from neighbours to neighbours, and their sums
-  /// from node to node.
-  bool quantized = false;
 };
 
 /// Builds the iteration, unit by unit. Units are prefetched one ahead: a unit is gathered once the pass has come to the
@@ -80,10 +75,7 @@ class Builder {
       // The last unit of the forward pass is the first of the backward pass, and stays. The first one of all is
       // gathered once the last micro-batch has freed it.
       const bool frees = sharding_.reshard && unit + 1 < units();
-      const int gathered = gather(unit, sharding_.shards, frees, unit == 0 ? last_ : before_last_);
-      Task& gather = plan_.tasks[static_cast<std::size_t>(gathered)];
-      if (frees) gather.keeps = sharding_.neighbours;
-      if (sharding_.quantized) gather.compressor = "int8";
+      const int gathered = gather(unit, frees, unit == 0 ? last_ : before_last_);
       compute({.kind = TaskKind::forward, .unit = unit, .after = {{gathered}}});
     }
   }
@@ -93,11 +85,16 @@ class Builder {
     for (int unit = units() - 1; unit >= 0; --unit) {
       int& reduced = reduced_[static_cast<std::size_t>(unit)];
       std::vector<After> after{{last_}};
-      if (sharding_.reshard && unit + 1 < units())
-        after = {{gather(unit, sharding_.neighbours.value_or(sharding_.shards), true, before_last_)}};
+      if (sharding_.reshard && unit + 1 < units()) after = {{gather(unit, true, before_last_)}};
       if (reduced != kNone) after.push_back({reduced});  // it makes room for new gradients
       compute({.kind = TaskKind::backward, .unit = unit, .after = std::move(after)});
-      reduced = sharding_.quantized ? scatter_in_two(unit) : scatter(unit);
+      reduced = add({.kind = TaskKind::collective,
+                     .collective = CollectiveKind::reduce_scatter,
+                     .groups = sharding_.shards,
+                     .own_part = true,
+                     .unit = unit,
+                     .micro_batch = micro_batch_,
+                     .after = {{last_}}});
       if (sharding_.has_replicas && is_last)
         reduced = add({.kind = TaskKind::collective,
                        .groups = {.size = 0, .stride = sharding_.shards.size},
@@ -106,34 +103,6 @@ class Builder {
                        .micro_batch = micro_batch_,
                        .after = {{reduced}}});
     }
-  }
-
-  int scatter(int unit) {
-    return add({.kind = TaskKind::collective,
-                .collective = CollectiveKind::reduce_scatter,
-                .groups = sharding_.shards,
-                .own_part = true,
-                .unit = unit,
-                .micro_batch = micro_batch_,
-                .after = {{last_}}});
-  }
-  /// Each rank sends all others of its node what they add up, and then those of its place on other nodes.
-  int scatter_in_two(int unit) {
-    const RankGroups neighbours = sharding_.neighbours.value();
-    Task first{.kind = TaskKind::collective,
-               .collective = CollectiveKind::reduce_scatter,
-               .groups = neighbours,
-               .compressor = "int4",
-               .algorithm = "direct",
-               .unit = unit,
-               .micro_batch = micro_batch_,
-               .after = {{last_}}};
-    Task second = first;
-    second.groups = {.size = 0, .stride = neighbours.size};
-    second.own_part = true;
-    second.part_among = neighbours;
-    second.after = {{add(std::move(first))}};
-    return add(std::move(second));
   }
 
   int add(Task task) {
@@ -145,11 +114,11 @@ class Builder {
     before_last_ = last_;
     last_ = add(std::move(task));
   }
-  int gather(int unit, const RankGroups& among, bool frees, int after) {
+  int gather(int unit, bool frees, int after) {
     return add({.kind = TaskKind::collective,
                 .collective = CollectiveKind::all_gather,
                 .carried = Carried::parameters,
-                .groups = among,
+                .groups = sharding_.shards,
                 .frees = frees,
                 .unit = unit,
                 .micro_batch = micro_batch_,
@@ -166,11 +135,7 @@ class Builder {
 constexpr std::string_view kCitation =
     "Zhao et al., PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel, VLDB 2023, arXiv:2304.11277";
 
-constexpr std::string_view kPlusPlusCitation =
-    "Wang et al., ZeRO++: Extremely Efficient Collective Communication for Giant Model Training, arXiv:2306.10209";
-
 constexpr NumberField kHsdpFields[] = {{.name = "shard group", .standard = 8}};
-constexpr NumberField kHpzFields[] = {{.name = "neighbours", .standard = 8}};
 
 }  // namespace
 
@@ -197,28 +162,6 @@ constinit const Method kFsdpKeeping{
     .citation = kCitation,
     .by_units = true,
     .plan = [](const PlanRequest& request) { return Builder(request, {.reshard = false}).build(); }};
-
-extern const Method kHpz;
-constinit const Method kHpz{
-    .name = "hpz",
-    .summary = "as fsdp, but neighbours share out what was gathered, and gather it among them for the backward pass",
-    .citation = kPlusPlusCitation,
-    .fields = kHpzFields,
-    .by_units = true,
-    .plan = [](const PlanRequest& request) {
-      return Builder(request, {.neighbours = RankGroups{.size = request.whole(0)}}).build();
-    }};
-
-extern const Method kZeroPlusPlus;
-constinit const Method kZeroPlusPlus{
-    .name = "zero++",
-    .summary = "as hpz, with parameters of the forward pass in 8 bits, and gradients in 4, added up by nodes first",
-    .citation = kPlusPlusCitation,
-    .fields = kHpzFields,
-    .by_units = true,
-    .plan = [](const PlanRequest& request) {
-      return Builder(request, {.neighbours = RankGroups{.size = request.whole(0)}, .quantized = true}).build();
-    }};
 
 extern const Method kHsdp;
 constinit const Method kHsdp{

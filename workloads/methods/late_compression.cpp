@@ -10,7 +10,7 @@ inline StepPlan later_plan(const PlanRequest& request, Carried later) {
   const int start = request.whole(0);
   return {{{.kind = TaskKind::forward},
            {.kind = TaskKind::backward, .after = {{0}}},
-           {.kind = TaskKind::collective, .compressor = "none", .until = start, .after = {{1, request.overlap}}},
+           {.kind = TaskKind::collective, .verbatim = true, .until = start, .after = {{1, request.overlap}}},
            {.kind = TaskKind::collective, .carried = later, .from = start, .after = {{1, request.overlap}}},
            {.kind = TaskKind::apply, .after = {{2}, {3}}}}};
 }

@@ -103,7 +103,7 @@ struct MethodChoice {
 /// `name` or `name:value:value`, and several that go together with a plus between them. \throws Error (usage), with a
 /// suggestion, or for a value out of its field's range.
 MethodChoice parse_method(std::string_view text);
-/// The method of a stored case (empty: synchronous); none where it is one of a newer hbench.
+/// The method of a stored case (empty: synchronous); none where it is one of another hbench, newer or older.
 std::optional<MethodChoice> known_method(std::string_view text);
 
 }  // namespace hbench

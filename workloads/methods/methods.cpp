@@ -16,15 +16,12 @@ extern const Method kZero;
 extern const Method kFsdp;
 extern const Method kFsdpKeeping;
 extern const Method kHsdp;
-extern const Method kHpz;
-extern const Method kZeroPlusPlus;
 extern const Method kLocalSgd;
 extern const Method kPostLocalSgd;
 extern const Method kDiloco;
 extern const Method kAsyncServers;
 extern const Method kStaleServers;
 extern const Method kDecentralized;
-extern const Method kExponential;
 extern const Method kGossip;
 extern const Method kLateCompression;
 extern const Method kOneBitAdam;
@@ -33,11 +30,10 @@ extern const Method kTensor;
 extern const Method kPipeline;
 
 std::span<const Method* const> methods() {
-  static constexpr std::array kTable{&kSynchronous,   &kZero,        &kFsdp,         &kFsdpKeeping,
-                                     &kHsdp,          &kHpz,         &kZeroPlusPlus, &kLocalSgd,
-                                     &kPostLocalSgd,  &kDiloco,      &kAsyncServers, &kStaleServers,
-                                     &kDecentralized, &kExponential, &kGossip,       &kLateCompression,
-                                     &kOneBitAdam,    &kQAdam,       &kTensor,       &kPipeline};
+  static constexpr std::array kTable{
+      &kSynchronous,     &kZero,       &kFsdp,         &kFsdpKeeping,  &kHsdp,          &kLocalSgd,
+      &kPostLocalSgd,    &kDiloco,     &kAsyncServers, &kStaleServers, &kDecentralized, &kGossip,
+      &kLateCompression, &kOneBitAdam, &kQAdam,        &kTensor,       &kPipeline};
   return kTable;
 }
 
@@ -64,19 +60,6 @@ bool MethodChoice::is_synchronous() const { return method == &kSynchronous && di
 
 namespace {
 
-/// Cut at plus signs that a name follows: others are of names.
-std::vector<std::string_view> split_methods(std::string_view text) {
-  std::vector<std::string_view> parts;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i + 1 < text.size(); ++i)
-    if (text[i] == '+' && text[i + 1] != '+' && text[i + 1] != ':') {
-      parts.push_back(text.substr(begin, i - begin));
-      begin = i + 1;
-    }
-  parts.push_back(text.substr(begin));
-  return parts;
-}
-
 /// One method of those that go together.
 MethodChoice parse_part(std::string_view text) {
   // What DeepSpeed and PyTorch call them.
@@ -102,7 +85,10 @@ bool goes_with_divided_models(const MethodChoice& choice) {
 MethodChoice parse_method(std::string_view text) {
   MethodChoice all{.method = &kSynchronous};
   std::vector<const Method*> seen;
-  for (const std::string_view part : split_methods(text)) {
+  const std::vector<std::string_view> parts = split(text, '+');
+  if (std::ranges::any_of(parts, [](std::string_view part) { return part.empty(); }))
+    throw unknown_name("method", text, names_of(methods()));
+  for (const std::string_view part : parts) {
     MethodChoice one = parse_part(part);
     const bool repeats = std::ranges::any_of(seen, [&](const Method* other) {
       return other == one.method || (other->divide == nullptr && one.method->divide == nullptr);

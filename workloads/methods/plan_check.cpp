@@ -84,7 +84,7 @@ class Walk {
     for_all([&](int rank, int part) {
       Held& mine = ranks_.held(rank, part);
       if (!mine.there) refuse_task(fmt::format("reads parameters that rank {} has freed", rank));
-      if (mine.frees) mine.there = mine.keeps || ranks_.owns(rank, part);
+      if (mine.frees) mine.there = ranks_.owns(rank, part);
     });
   }
 

@@ -39,7 +39,7 @@ std::string_view short_of(const Task& task) {
 /// What a collective carries: where the plan has some travel as it is whatever compressor is named, the others are
 /// coded.
 std::string carried_of(const StepPlan& plan, const Task& task) {
-  const bool some_verbatim = std::ranges::find(plan.tasks, "none", &Task::compressor) != plan.tasks.end();
+  const bool some_verbatim = std::ranges::any_of(plan.tasks, &Task::verbatim);
   return fmt::format("{}{}", some_verbatim && task.coded() ? "coded " : "", to_string(task.carried));
 }
 
@@ -94,32 +94,11 @@ void add_notes(const StepPlan& plan, const Task& task, std::vector<std::string>&
   if (task.until != Task::kNever) notes.push_back(fmt::format("{} the first {} iterations.", what, task.until));
 }
 
-/// What travels coded, and of reductions in two which are first.
-void explain_codes(const StepPlan& plan, std::vector<std::string>& notes) {
-  std::vector<std::string> seen;
-  for (const Task& task : plan.tasks) {
-    if (!task.coded_by_method()) continue;
-    const bool first = reduces(task.collective) && !task.groups.all() && !task.part_among;
-    std::string note = fmt::format("{} by {}: {}.", short_of(task), task.compressor,
-                                   first             ? fmt::format("within groups of {} neighbours", task.groups.size)
-                                   : task.part_among ? "then between those with the same part in their groups"
-                                                     : "the first of a unit");
-    if (std::ranges::find(seen, note) == seen.end()) seen.push_back(std::move(note));
-  }
-  notes.insert(notes.end(), seen.begin(), seen.end());
-}
-
 void explain_units(const StepPlan& plan, std::vector<std::string>& notes) {
   if (!passes_by_unit(plan)) return;
   notes.insert(notes.end(), {"F, B: forward and backward pass of a unit of the model, from 0; AG: all-gather",
                              "of its parameters; RS: reduce-scatter of its gradients."});
-  const Sharded parts = sharded(plan);
-  if (parts.kept)
-    notes.insert(notes.end(), {fmt::format("The second AG of a unit is within groups of {} neighbouring ranks, which",
-                                           parts.kept->size),
-                               "share out among them what the first has gathered."});
-  explain_codes(plan, notes);
-  const RankGroups shards = parts.groups;
+  const RankGroups shards = sharded(plan).groups;
   if (shards.all()) return;
   notes.push_back(
       fmt::format("AG and RS within groups of {} neighbouring ranks; AR: all-reduce of a rank's", shards.size));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "workloads/methods/partner.hpp"
+
 namespace hbench {
 namespace {
 
@@ -27,7 +29,7 @@ class Exchanging {
     const bool neighbours = task_.among == Among::neighbours;
     for (int rank = 0; rank < all; ++rank) {
       std::vector<int> with{rank};
-      if (neighbours) std::ranges::copy(peers_of(task_.graph, rank, all, iteration).from, std::back_inserter(with));
+      if (neighbours) std::ranges::copy(neighbours_of(rank, all), std::back_inserter(with));
       // Pairs of neighbours stand for pairs that are drawn; of an odd number one is alone.
       const int partner = (rank + iteration) % 2 == 0 ? rank + 1 : rank - 1;
       if (!neighbours && partner >= 0 && partner < all) with.push_back(partner);
@@ -71,10 +73,7 @@ class Exchanging {
         held(rank).there = true;
       }
     }
-    for (int rank = 0; rank < ranks_.ranks(); ++rank) {
-      held(rank).frees = task_.frees;
-      held(rank).keeps = task_.keeps && ranks_.is_of(rank, part_, *task_.keeps);
-    }
+    for (int rank = 0; rank < ranks_.ranks(); ++rank) held(rank).frees = task_.frees;
     return {};
   }
 
@@ -102,8 +101,7 @@ class Exchanging {
     if (std::ranges::any_of(sum, [](const auto& each) { return each.second > 1 + kRounding; }))
       return "adds up what is a sum already";
     for (const Rank rank : group) {
-      const bool left = task_.own_part ? ranks_.owns(rank, part_) : ranks_.is_of(rank, part_, task_.groups);
-      held(rank).defined = kind != CollectiveKind::reduce_scatter || left;
+      held(rank).defined = kind != CollectiveKind::reduce_scatter || ranks_.is_of(rank, part_, task_.groups);
       held(rank).gradients = sum;
       add(held(rank).gradients, std::exchange(held(rank).reduced, {}));
     }

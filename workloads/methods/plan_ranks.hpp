@@ -34,7 +34,6 @@ struct Held {
   int newest = -1;     ///< the last iteration whose gradients of all ranks the parameters have
   bool there = true;   ///< the parameters
   bool frees = false;  ///< the next pass frees the parameters, where they are not the rank's own
-  bool keeps = false;  ///< but these (`Task::keeps`)
 };
 
 /// Leaves out what rounding has left of nothing.

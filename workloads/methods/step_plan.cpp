@@ -80,8 +80,6 @@ bool codes_later(const StepPlan& plan) {
   });
 }
 
-bool codes_by_method(const StepPlan& plan) { return std::ranges::any_of(plan.tasks, &Task::coded_by_method); }
-
 bool passes_by_unit(const StepPlan& plan) {
   return std::ranges::any_of(
       plan.tasks, [](const Task& task) { return task.kind == TaskKind::forward && task.unit != Task::kWhole; });
@@ -133,10 +131,6 @@ bool feeds_by_tensor(const StepPlan& plan, int task) {
   });
 }
 
-PeerGraph graph_of(const StepPlan& plan) {
-  return std::ranges::find(plan.tasks, Among::neighbours, &Task::among)->graph;
-}
-
 bool leaves_own_parts(const Task& collective) {
   return collective.part_among || collective.collective == CollectiveKind::reduce_scatter;
 }
@@ -153,9 +147,7 @@ Sharded sharded(const StepPlan& plan) {
   for (const Task& task : plan.tasks) {
     if (task.computes()) continue;
     const bool gathers = task.collective == CollectiveKind::all_gather;
-    // A later one may be within smaller groups.
-    if (gathers && !parts.parameters) parts.groups = task.groups;
-    if (task.keeps) parts.kept = task.keeps;
+    if (gathers) parts.groups = task.groups;
     parts.parameters = parts.parameters || (gathers && task.unit != Task::kWhole);
     parts.gathered_stay = parts.parameters && std::ranges::none_of(plan.tasks, &Task::frees);
   }

@@ -30,7 +30,6 @@
 #include <vector>
 
 #include "collectives/schedule/schedule.hpp"
-#include "workloads/methods/partner.hpp"
 #include "workloads/optimizers/outer_step.hpp"
 
 namespace hbench {
@@ -54,8 +53,8 @@ enum class Carried : std::uint8_t { gradients, parameters, deltas, momenta };
 enum class Among : std::uint8_t {
   all,      ///< all ranks, in a collective
   servers,  ///< this rank and the servers of its tensors: they apply its gradients and return parameters
-  /// Those that `Task::graph` says: a rank takes the mean of their parameters and its own, all as the iteration began
-  /// with them. The mean lies aside until an apply task takes it.
+  /// The ranks before and after this one, in a circle: it takes the mean of their parameters and its own, all as the
+  /// iteration began with them. The mean lies aside until an apply task takes it.
   neighbours,
   /// A rank drawn anew for each iteration, which answers at once, whatever it computes: both take the mean of their
   /// parameters. It lies aside, too.
@@ -73,21 +72,15 @@ struct Task {
   CollectiveKind collective = CollectiveKind::all_reduce;  ///< of a collective among all
   Among among = Among::all;                                ///< of a collective
   Carried carried = Carried::gradients;                    ///< by a collective
-  PeerGraph graph = PeerGraph::circle;                     ///< of an exchange among neighbours
   RankGroups groups = {};                                  ///< of a collective among all: within each of them at once
   /// Of an apply task: every rank applies its own part of each tensor, and keeps the optimizer's state of that alone.
   /// Of a reduce-scatter: all gradients but those of the own part are freed as they leave.
   bool own_part = false;
   /// Of a reduction: it is of one part of the gradients alone, which the ranks of these groups have shared out before.
   std::optional<RankGroups> part_among = {};
-  /// What codes what a collective carries, and by which algorithm it goes, whatever the strategy's are; empty: as the
-  /// strategy says, whose compressor is of sums alone. `none`: it travels as it is.
-  std::string_view compressor = {}, algorithm = {};
+  bool verbatim = false;  ///< of a collective: what it carries travels as it is, whatever the strategy's compressor
   /// Of an all-gather before a pass: the parameters of other ranks' parts are freed when the pass has used them.
   bool frees = false;
-  /// Then what each rank keeps of them: its part of the parameters as the ranks of these groups share them out, which a
-  /// gather within the groups brings together again.
-  std::optional<RankGroups> keeps = {};
   /// The unit of the model whose layers, gradients or parameters it is of; kWhole: of all.
   int unit = kWhole;
   /// Of a pass, or a collective beside it. What a reduction brings in a later one is added to what earlier ones have
@@ -109,10 +102,8 @@ struct Task {
   bool computes() const { return kind != TaskKind::collective; }
   /// Whether a collective carries what becomes a sum, for an optimizer to take; else means of states.
   bool adds_up() const { return carried != Carried::parameters; }
-  /// Whether the strategy's compressor codes what a collective carries.
-  bool coded() const { return adds_up() && compressor.empty(); }
-  /// Whether a compressor does that the method itself names.
-  bool coded_by_method() const { return !compressor.empty() && compressor != "none"; }
+  /// Whether the strategy's compressor, which is of sums alone, codes what a collective carries.
+  bool coded() const { return adds_up() && !verbatim; }
   /// Whether the task is a part of iteration `iteration`, from 0.
   bool is_in(int iteration) const {
     return iteration >= from && iteration < until && (iteration + 1 + before_last) % every == 0;
@@ -161,9 +152,6 @@ bool carries_momenta(const StepPlan& plan);
 /// Whether gradients are coded from an iteration of the job on alone.
 bool codes_later(const StepPlan& plan);
 
-/// Whether the method names what codes what its collectives carry.
-bool codes_by_method(const StepPlan& plan);
-
 /// Whether passes are of a unit each.
 bool passes_by_unit(const StepPlan& plan);
 
@@ -175,9 +163,6 @@ std::vector<std::vector<int>> fragments_of(const StepPlan& plan, int tensors);
 
 /// Whether parameters travel, which then lie in one buffer.
 bool carries_parameters(const StepPlan& plan);
-
-/// Returns the graph by which ranks exchange with neighbours. \pre they do
-PeerGraph graph_of(const StepPlan& plan);
 
 /// Whether ranks take means of parameters with some others, which lie aside.
 bool takes_means_with_some(const StepPlan& plan);
@@ -207,9 +192,8 @@ bool ends_step(const StepPlan& plan, int task, int iteration);
 /// What each rank keeps of its own part of the model alone, one of as many as a group has ranks.
 struct Sharded {
   bool optimizer = false, gradients = false, parameters = false;
-  RankGroups groups = {};               ///< among which parts are shared out
-  bool gathered_stay = false;           ///< parameters of other ranks, from the forward to the backward pass
-  std::optional<RankGroups> kept = {};  ///< among which they are shared out meanwhile (`Task::keeps`)
+  RankGroups groups = {};      ///< among which parts are shared out
+  bool gathered_stay = false;  ///< parameters of other ranks, from the forward to the backward pass
 };
 Sharded sharded(const StepPlan& plan);
 

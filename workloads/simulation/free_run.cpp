@@ -82,7 +82,7 @@ FreeRun::FreeRun(const RankWalk::Request& request, Network& network, Lateness la
   }
   const StepPlan& plan = walkers_.front().walk->plan();
   task_ = *std::ranges::find_if(plan.tasks, [](const Task& task) { return !task.computes(); });
-  needed_ += static_cast<int>(peers_of(task_.graph, 0, world_.workers, 0).from.size());
+  needed_ += static_cast<int>(neighbours_of(0, world_.workers).size());
   if (task_.among != Among::servers) return;
   for (const std::vector<Shard>& shards :
        request.strategy.placement->place(request.timeline.elements(), world_.servers)) {
@@ -206,8 +206,8 @@ void FreeRun::send_to_partner(Rank rank, const LaunchedBucket& leaving, double s
 }
 
 void FreeRun::send_to_neighbours(Rank rank, const LaunchedBucket& leaving, double start) {
-  const int iteration = walker(rank).iteration, key = iteration * kMostBuckets + leaving.number;
-  for (const Rank other : peers_of(task_.graph, rank, world_.workers, iteration).to)
+  const int key = walker(rank).iteration * kMostBuckets + leaving.number;
+  for (const Rank other : neighbours_of(rank, world_.workers))
     send(key, {.src = rank, .dst = other, .kind = TransferKind::reduce}, leaving.elements, start);
   flow_.cue(start, {kCame, rank, key});
 }

@@ -114,7 +114,7 @@ class FreeRun : private Carrier, private MessageFlow::Owner {
   std::vector<std::int64_t> elements_;  ///< by tensor
   std::int64_t all_elements_;
   Task task_;                             ///< the exchange of the plan
-  int needed_ = 1;                        ///< messages of a bucket, its own and those of its peers, of all ranks alike
+  int needed_ = 1;                        ///< messages of a bucket, its own and its neighbours', of all ranks alike
   std::vector<Walker> walkers_;           ///< by rank
   std::vector<Held> held_;                ///< with servers
   std::vector<std::vector<int>> pieces_;  ///< by tensor: in `held_`

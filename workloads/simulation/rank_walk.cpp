@@ -141,7 +141,7 @@ std::int64_t RankWalk::elements_of(int task, const Bucket& bucket) const {
   const std::int64_t elements = bucket.bytes(bytes_) / kNumberBytes;
   if (travels.unit == Task::kWhole) return elements;
   const int parts = travels.part_among ? travels.part_among->size_among(workers_) : 1;
-  const double each = travels.carried != Carried::parameters || travels.coded_by_method() ? 1 : timeline_.gathered;
+  const double each = travels.adds_up() ? 1 : timeline_.gathered;
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(elements) * each / parts));
 }
 

@@ -97,14 +97,6 @@ SimulationNeed simulation_need(const World& world, const StepTimeline& timeline,
     const AlgorithmChoice direct = scattered_directly();
     add(direct, direct.algorithm->shape({.world = world, .segments = 1, .parameters = direct.parameters}));
   }
-  for (const Task& task : strategy.method.plan(strategy.overlap).tasks) {
-    if (task.algorithm.empty()) continue;
-    const AlgorithmChoice own = algorithm_of(strategy, task, 0);
-    const int ranks = std::max(1, task.groups.size_among(world.workers));
-    Shape shape = own.algorithm->shape({.world = {.workers = ranks}, .segments = 1, .parameters = own.parameters});
-    shape.transfers *= world.workers / ranks;  // in all groups
-    add(own, shape);
-  }
   const std::int64_t bytes = timeline.all_elements() * kFloat;
   for (const AlgorithmChoice& choice : strategy.algorithm.choices()) {
     const AlgorithmChoice travels = scheduled(choice, strategy);

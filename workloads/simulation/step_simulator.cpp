@@ -51,12 +51,10 @@ Network& StepSimulator::network(double factor) {
 StepSimulator::Exchanged StepSimulator::exchange(const TrainingStrategy& strategy, const Task& task,
                                                  std::int64_t elements) {
   const AlgorithmChoice algorithm = algorithm_of(strategy, task, elements * kElementSize);
-  CompressorChoice compressor = compressor_of(strategy, task);
-  if (task.coded_by_method()) compressor.measured = profile_->coding_rate(compressor.text());
+  const CompressorChoice compressor = compressor_of(strategy, task);
   const auto key = std::tuple(task.collective, task.groups, algorithm.text(), compressor.text(), elements);
   if (const auto known = exchanged_.find(key); known != exchanged_.end()) return known->second;
   const auto once = [&] {
-    if (task.coded_by_method()) return coded_apart(task, algorithm, compressor, elements);
     if (compressor.both_sides) return both_sides(algorithm, compressor, elements);
     switch (compressor.compressor->exchange) {
       case Exchange::per_hop:
@@ -69,18 +67,6 @@ StepSimulator::Exchanged StepSimulator::exchange(const TrainingStrategy& strateg
     return Exchanged();
   };
   return exchanged_.emplace(key, once()).first->second;
-}
-
-StepSimulator::Exchanged StepSimulator::coded_apart(const Task& task, const AlgorithmChoice& algorithm,
-                                                    const CompressorChoice& compressor, std::int64_t elements) {
-  Exchanged moved = collective(algorithm, {.codec = compressor.codec.get()}, elements, task.groups);
-  const int ranks = task.groups.size_among(world_.workers);
-  if (ranks == 1) return moved;
-  if (reduces(task.collective))
-    moved.time += coding_time(compressor, elements, 1, 1);
-  else
-    moved.time += coding_time(compressor, (elements + ranks - 1) / ranks, 1, ranks);
-  return moved;
 }
 
 StepSimulator::Exchanged StepSimulator::gather(const AlgorithmChoice& algorithm, const CompressorChoice& compressor,

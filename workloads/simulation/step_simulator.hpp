@@ -71,9 +71,6 @@ class StepSimulator {
   };
   /// One bucket of a collective of the plan on an idle network, coding included.
   Exchanged exchange(const TrainingStrategy& strategy, const Task& task, std::int64_t elements);
-  /// Ranks encode all that they send before the collective, and decode all that they have got after it.
-  Exchanged coded_apart(const Task& task, const AlgorithmChoice& algorithm, const CompressorChoice& compressor,
-                        std::int64_t elements);
   /// Every rank's encoding to all: their lengths, then as many bytes as they may have; each is decoded everywhere.
   Exchanged gather(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, std::int64_t elements);
   /// Two all-reduces of a factor of half the bytes each.

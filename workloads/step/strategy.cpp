@@ -1,7 +1,6 @@
 #include "workloads/step/strategy.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -33,12 +32,10 @@ TrainingStrategy strategy_of(const Preset& preset, int nodes) {
 
 CompressorChoice compressor_of(const TrainingStrategy& strategy, const Task& task) {
   static const CompressorChoice verbatim = parse_compressor("none");
-  if (task.coded()) return strategy.compressor;
-  return task.coded_by_method() ? parse_compressor(task.compressor) : verbatim;
+  return task.coded() ? strategy.compressor : verbatim;
 }
 
 AlgorithmChoice algorithm_of(const TrainingStrategy& strategy, const Task& task, std::int64_t bytes) {
-  if (!task.algorithm.empty()) return parse_algorithm(task.algorithm, task.collective);
   return part_of(strategy.algorithm.at(bytes), task.collective).value();
 }
 
@@ -134,18 +131,6 @@ std::string refuse_momenta(const TrainingStrategy& strategy) {
   return {};
 }
 
-/// Why a compressor cannot code beside those that the method names.
-std::string refuse_beside_own(const TrainingStrategy& strategy, const StepPlan& plan) {
-  if (strategy.compressor.verbatim()) return {};
-  std::vector<std::string> coded;
-  for (const Task& task : plan.tasks) {
-    const std::string text = fmt::format("{} by {}", to_string(task.carried), task.compressor);
-    if (task.coded_by_method() && std::ranges::find(coded, text) == coded.end()) coded.push_back(text);
-  }
-  return fmt::format("{} codes {}, and nothing else; leave out --compressor {}", strategy.method.text(),
-                     fmt::join(coded, " and "), strategy.compressor.text());
-}
-
 /// Why the collectives of a method cannot be those of the strategy.
 std::string refuse_method(const TrainingStrategy& strategy, const World& world) {
   if (!strategy.method.division.none()) return refuse_divided(strategy, world);
@@ -156,8 +141,6 @@ std::string refuse_method(const TrainingStrategy& strategy, const World& world) 
         "{} codes gradients from an iteration on, and no compressor is named; give --compressor powersgd", method);
   if (carries_momenta(plan))
     if (std::string why = refuse_momenta(strategy); !why.empty()) return why;
-  if (codes_by_method(plan))
-    if (std::string why = refuse_beside_own(strategy, plan); !why.empty()) return why;
   if (const int least = least_ranks(plan); world.workers % least != 0)
     return fmt::format("{} shares out the model among groups of {}, and {} GPUs are no multiple of that", method, least,
                        world.workers);
@@ -167,7 +150,7 @@ std::string refuse_method(const TrainingStrategy& strategy, const World& world) 
     if (!task.adds_up() && task.collective == CollectiveKind::all_reduce && !strategy.compressor.verbatim())
       return fmt::format("{} averages {}, and {} compresses gradients", method, to_string(task.carried),
                          strategy.compressor.text());
-    if (!task.algorithm.empty() || (task.collective == CollectiveKind::all_reduce && task.groups.all())) continue;
+    if (task.collective == CollectiveKind::all_reduce && task.groups.all()) continue;
     if (strategy.compressor.compressor->exchange != Exchange::per_hop)
       return fmt::format("{} compresses an all-reduce as a whole, and {} has {}", strategy.compressor.text(), method,
                          with_article(task.collective));
@@ -219,8 +202,7 @@ std::string refuse_fragments(const MethodChoice& method, std::size_t tensors) {
 }
 
 std::string refuse_groups(const MethodChoice& method, int gpus_per_node) {
-  const Sharded parts = sharded(method.plan(true));
-  const int group = parts.kept.value_or(parts.groups).size;
+  const int group = sharded(method.plan(true)).groups.size;
   if (group == 0 || gpus_per_node % group == 0 || group % gpus_per_node == 0) return {};
   return fmt::format("{} needs groups that divide a node of {} GPUs, or are whole nodes", method.text(), gpus_per_node);
 }

@@ -56,9 +56,9 @@ struct TrainingStrategy {
 /// What a framework sends, uncompressed; of servers there is one on each of `nodes`.
 TrainingStrategy strategy_of(const Preset& preset, int nodes);
 
-/// Returns what codes what a collective of the strategy's method carries: its own compressor or the strategy's.
+/// Returns what codes what a collective of the strategy's method carries.
 CompressorChoice compressor_of(const TrainingStrategy& strategy, const Task& task);
-/// Returns by which algorithm it goes, with a buffer of `bytes`, likewise. \pre there is one for the collective
+/// Returns by which algorithm it goes, with a buffer of `bytes`. \pre there is one for the collective
 AlgorithmChoice algorithm_of(const TrainingStrategy& strategy, const Task& task, std::int64_t bytes);
 
 /// Why gradients cannot travel so, measured or simulated: one sentence for a person; empty when they can. \pre the
