@@ -4,8 +4,9 @@ namespace hbench {
 
 std::array<Option*, 5> add_host_options(Arguments& app, HostOptions& options) {
   Option* hosts = app.add_option("-H,--host", options.named.hosts,
-                                 "hosts with their slots: a:4,b:4 (default: those of the Slurm job, MPIJob or Spark "
-                                 "application around it, else this machine)");
+                                 "hosts with their slots: a:4,b:4 (default: those of the job around it, of Slurm, "
+                                 "LSF, PBS, Cobalt, Grid Engine, Flux, an MPIJob, Spark, SkyPilot, SageMaker, dstack "
+                                 "or Azure Batch, else this machine)");
   Option* file =
       app.add_option("--hostfile", options.named.hostfile, "the same from a file: a line 'a slots=4' for each host");
   file->excludes(hosts);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bench/launch/host_list.hpp"
+#include "bench/launch/surrounding_job.hpp"
 
 namespace hbench {
 
@@ -23,18 +24,14 @@ struct HostFlags {
   int expected = 0;                 ///< `--expect-hosts`: fewer are an error
 };
 
-/// Gives an environment variable, null where there is none.
-using ReadVariable = std::function<const char*(const char* name)>;
-
 /// Returns the hosts of the Flux job around this process, as `flux hostlist` prints them with commas; empty where it
 /// does not answer.
 std::string flux_hosts();
 
-/// The hosts of the flags, else those of the job of Slurm, LSF, PBS, Cobalt or Flux in which we are, or of Open MPI's
-/// own variables for a default host file (of ORTE and, since Open MPI 5, of PRRTE), else this machine alone. One host
-/// of a job that is this machine is no allocation. \throws Error (usage); Error (environment) for fewer hosts than are
-/// expected, so that a job whose list of hosts got lost does not measure one host and end well
-/// (kubeflow/trainer issue 4028).
+/// The hosts of the flags, else those of the job around us (`surrounding_job`), else this machine alone. One host of a
+/// job that is this machine is no allocation. \throws Error (usage); Error (environment) for a job's file of hosts that
+/// cannot be read, and for fewer hosts than are expected, so that a job whose list of hosts got lost does not measure
+/// one host and end well (kubeflow/trainer issue 4028).
 Allocation allocation_of(
     const HostFlags& flags, const ReadVariable& variable = [](const char* name) { return std::getenv(name); },
     const std::function<std::string()>& ask_flux = flux_hosts);

@@ -191,6 +191,40 @@ Allocation parse_lsf_hosts(std::string_view list) {
   return {.hosts = hosts.take(), .origin = "LSF's job"};
 }
 
+Allocation parse_grid_engine_hosts(std::string_view text, const std::string& file) {
+  HostList hosts;
+  int number = 0;
+  for (const std::string_view line : lines_of(text)) {
+    ++number;
+    const std::vector<std::string_view> words = words_of(line);
+    if (words.empty()) continue;
+    const int slots = words.size() > 1 ? slots_in(words[1]) : 0;
+    if (!is_host_name(words[0]) || slots == 0)
+      throw Error(ExitCode::usage, fmt::format("{}:{}: '{}' is not a host with its slots", file, number, line),
+                  "Grid Engine writes HOST SLOTS QUEUE PROCESSORS; name the hosts with -H or --hostfile");
+    hosts.add(words[0], slots);
+  }
+  Allocation allocation{.hosts = hosts.take(), .origin = file};
+  if (allocation.hosts.empty())
+    throw Error(ExitCode::usage, fmt::format("{}: there is no host in it", file),
+                "name the hosts with -H or --hostfile");
+  return allocation;
+}
+
+Allocation parse_names(std::string_view list, std::string_view variable, int slots) {
+  std::string names(list);
+  std::ranges::replace_if(
+      names, [](char c) { return std::string_view(",;[]\"\n").find(c) != std::string_view::npos; }, ' ');
+  HostList hosts;
+  for (const std::string_view name : words_of(names)) {
+    if (!is_host_name(name))
+      throw Error(ExitCode::usage, fmt::format("{}='{}' is no list of hosts", variable, list),
+                  "name the hosts with -H or --hostfile");
+    hosts.add(name, slots);
+  }
+  return {.hosts = hosts.take(), .origin = std::string(variable)};
+}
+
 std::vector<std::string> parse_slurm_nodes(std::string_view list) {
   std::vector<std::string> names;
   for (const std::string_view piece : split_outside_brackets(list))

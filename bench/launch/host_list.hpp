@@ -65,4 +65,12 @@ std::vector<int> parse_slurm_counts(std::string_view list);
 /// Pairs as LSF writes them: `a 4 b 4`. \throws Error (usage) that quotes it.
 Allocation parse_lsf_hosts(std::string_view list);
 
+/// Lines of Grid Engine's: `HOST SLOTS QUEUE PROCESSORS`, one for each queue of a host, whose slots are added up.
+/// \throws Error (usage) with file and line.
+Allocation parse_grid_engine_hosts(std::string_view text, const std::string& file);
+
+/// Names with white space, commas or semicolons between them, or as JSON's list of strings. Each time that a host is
+/// named it has `slots` more. \throws Error (usage) that quotes it with `variable`, which holds it.
+Allocation parse_names(std::string_view list, std::string_view variable, int slots);
+
 }  // namespace hbench
