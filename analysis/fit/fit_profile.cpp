@@ -211,19 +211,19 @@ constexpr double kMoved = 0.2;
 constexpr double kLeastGain = 1.1;
 
 /// Steps that could be measured: of each workload the first row's way to exchange, servers apart.
-std::vector<Case> candidates(const FittedProfile& fitted) {
+std::vector<PlannedCase> candidates(const FittedProfile& fitted) {
   const int full = fitted.base.gpus_per_node;
   int most = 2 * full;
   for (const CaseResult& row : fitted.rows) most = std::max(most, row.asked.gpus);
   std::map<std::string, Case> by_workload;
   for (const CaseResult& row : fitted.rows)
     if (!row.asked.strategy.uses_servers()) by_workload.try_emplace(row.asked.workload, row.asked);
-  std::vector<Case> all;
+  std::vector<PlannedCase> all;
   for (auto& [workload, asked] : by_workload)
     for (const int gpus : {full, most}) {
       if (gpus == 1) continue;
       asked.gpus = gpus;
-      all.push_back(asked);
+      all.push_back(planned(asked));
     }
   return all;
 }
@@ -266,23 +266,23 @@ std::optional<NextRow> next_row(const FittedProfile& fitted, const Data& data) {
   for (const CaseResult& row : fitted.rows)
     if (!catalog.traces.contains(row.asked.workload))
       catalog.traces.emplace(row.asked.workload, data.traces.load(row.asked.workload));
-  const auto simulated = [&](const Case& asked, const Profile& profile) {
-    catalog.profiles.insert_or_assign(asked.profile, profile);
-    return std::log(SimulatedRunner(catalog).step(asked).step().value);
+  const auto simulated = [&](const PlannedCase& step, const Profile& profile) {
+    catalog.profiles.insert_or_assign(step.asked.profile, profile);
+    return std::log(SimulatedRunner(catalog).step(step).step().value);
   };
   std::optional<NextRow> best;
   double most = kLeastGain;
-  for (const Case& asked : candidates(fitted)) {
-    const double here = simulated(asked, fitted.profile);
+  for (const PlannedCase& step : candidates(fitted)) {
+    const double here = simulated(step, fitted.profile);
     for (std::size_t p = 0; p < fitted.fit.priors.size(); ++p) {
       const FittedParameter& known = fitted.fit.parameters[p];
       if (known.determined) continue;
-      const double gradient = (simulated(asked, moved(fitted.profile, fitted.fit.priors[p], kMoved)) - here) / kMoved;
+      const double gradient = (simulated(step, moved(fitted.profile, fitted.fit.priors[p], kMoved)) - here) / kMoved;
       FittedParameter then = known;
       then.deviation = 1 / std::hypot(1 / known.deviation, gradient / fitted.fit.noise);
       if (known.deviation / then.deviation <= most) continue;
       most = known.deviation / then.deviation;
-      best = {asked.workload, asked.gpus, fitted.fit.priors[p].name, known.factor(), then.factor()};
+      best = {step.asked.workload, step.asked.gpus, fitted.fit.priors[p].name, known.factor(), then.factor()};
     }
   }
   return best;

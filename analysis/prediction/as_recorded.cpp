@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/rate_model.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "collectives/base/error.hpp"
@@ -43,28 +42,28 @@ TrainingStrategy strategy_of_job(const TrainingJob& job) {
 
 PredictedJob predict_as_recorded(const TrainingJob& job, const Profile& profile, std::int64_t memory) {
   check(job, profile);
-  Case asked{.workload = kName, .gpus = job.ranks, .nodes = profile.nodes_of(job.ranks), .profile = profile.name};
-  asked.batch_per_gpu = job.workload->timeline.batch;
-  write_strategy(asked, strategy_of_job(job));
+  Case job_here{.workload = kName, .gpus = job.ranks, .nodes = profile.nodes_of(job.ranks), .profile = profile.name};
+  job_here.batch_per_gpu = job.workload->timeline.batch;
+  const PlannedCase step = planned(job_here, strategy_of_job(job));
+  const Strategy& strategy = step.asked.strategy;
   Catalog catalog;
   catalog.profiles.emplace(profile.name, profile);
   Trace& trace = catalog.traces.emplace(kName, *job.workload).first->second;
   trace.name = kName;
-  if (const std::string why = refuse_simulation(asked, catalog, memory); !why.empty())
+  if (const std::string why = refuse_simulation(step, catalog, memory); !why.empty())
     throw Error(ExitCode::environment, fmt::format("--profile {}: the job {}", profile.name, why));
-  const SimulatedStep predicted = SimulatedRunner(catalog).step(asked);
+  const SimulatedStep predicted = SimulatedRunner(catalog).step(step);
   const StepTimes& times = predicted.times;
-  PredictedJob result{
-      .profile = profile.name,
-      .strategy = asked.strategy.algorithm + (asked.strategy.compresses() ? " + " + asked.strategy.compressor : ""),
-      .other_gpu = is_recorded_on(trace, profile) ? "" : profile.gpu,
-      .ranks = job.ranks,
-      .nodes = asked.nodes,
-      .step = times.step,
-      .low = predicted.low,
-      .high = predicted.high,
-      .compute = times.step - times.exposed,
-      .exposed = times.exposed};
+  PredictedJob result{.profile = profile.name,
+                      .strategy = strategy.algorithm + (strategy.compresses() ? " + " + strategy.compressor : ""),
+                      .other_gpu = is_recorded_on(trace, profile) ? "" : profile.gpu,
+                      .ranks = job.ranks,
+                      .nodes = job_here.nodes,
+                      .step = times.step,
+                      .low = predicted.low,
+                      .high = predicted.high,
+                      .compute = times.step - times.exposed,
+                      .exposed = times.exposed};
   result.error = times.step / job.step - 1;
   result.step_difference = times.step - job.step;
   result.exposed_difference = times.exposed - job.exposed;

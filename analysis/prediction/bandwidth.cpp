@@ -6,7 +6,6 @@
 #include <array>
 
 #include "analysis/points/lead.hpp"
-#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/choose.hpp"
 #include "analysis/prediction/request.hpp"
 
@@ -64,11 +63,12 @@ double coding_passes(const TrainingStrategy& strategy, World world, std::int64_t
 
 /// The same case without a compressor, by the same fusion policy where that was asked for (PowerSGD has one of its
 /// own); null where there is none.
-const Case* plain_of(const Case& compressed, const std::vector<Case>& cases) {
-  const Case* plain = nullptr;
-  for (const Case& each : cases) {
-    Strategy strategy = each.strategy;
-    if (strategy.compresses() || each.workload != compressed.workload || each.gpus != compressed.gpus) continue;
+const PlannedCase* plain_of(const Case& compressed, const std::vector<PlannedCase>& cases) {
+  const PlannedCase* plain = nullptr;
+  for (const PlannedCase& each : cases) {
+    const Case& asked = each;
+    Strategy strategy = asked.strategy;
+    if (strategy.compresses() || asked.workload != compressed.workload || asked.gpus != compressed.gpus) continue;
     strategy.compressor = compressed.strategy.compressor;
     if (strategy == compressed.strategy) return &each;
     strategy.fusion = compressed.strategy.fusion;
@@ -91,13 +91,13 @@ std::vector<KnownNetwork> networks_like(const Profile& base, const Data& data) {
 
 }  // namespace
 
-Obstacle worst_obstacle(const Case& asked, const Catalog& catalog) {
+Obstacle worst_obstacle(const PlannedCase& asked, const Catalog& catalog) {
   Obstacle worst;
   for (const Suspect& suspect : kSuspects) {
     Catalog other = catalog;
     Case without = asked;
-    suspect.remove(other.profiles.at(asked.profile), without);
-    const SimulatedStep step = VariedNetwork(other).step(without, kUnlimited);
+    suspect.remove(other.profiles.at(without.profile), without);
+    const SimulatedStep step = VariedNetwork(other).step(planned(without), kUnlimited);
     const double efficiency = step.times.alone / step.step();
     if (efficiency > worst.efficiency_without) worst = {std::string(suspect.words), efficiency};
   }
@@ -112,7 +112,7 @@ double parse_target(const std::string& text) {
   return target;
 }
 
-RequiredBandwidth search_required(const Case& asked, double target, VariedNetwork& network) {
+RequiredBandwidth search_required(const PlannedCase& asked, double target, VariedNetwork& network) {
   const auto search = [&](Seconds SimulatedStep::*end) {
     return least_rate([&](BytesPerSecond rate) {
       const SimulatedStep& step = network.step(asked, rate);
@@ -137,17 +137,17 @@ RequiredBandwidth search_required(const Case& asked, double target, VariedNetwor
   return found;
 }
 
-BreakEven search_break_even(const Case& compressed, const Case& plain, VariedNetwork& network) {
-  const Profile& cluster = network.catalog().profiles.at(compressed.profile);
-  const TrainingStrategy strategy = parse_strategy(compressed);
-  const std::int64_t elements = network.catalog().traces.at(compressed.workload).timeline.all_elements();
-  BreakEven found{.asked = compressed};
+BreakEven search_break_even(const PlannedCase& compressed, const PlannedCase& plain, VariedNetwork& network) {
+  const auto& [asked, strategy] = compressed;
+  const Profile& cluster = network.catalog().profiles.at(asked.profile);
+  const std::int64_t elements = network.catalog().traces.at(asked.workload).timeline.all_elements();
+  BreakEven found{.asked = asked};
   found.bits_per_element =
       8.0 * static_cast<double>(strategy.compressor.codec->max_wire_bytes(elements)) / static_cast<double>(elements);
   const Compressor& compressor = *strategy.compressor.compressor;
   found.bits_vary = compressor.bytes_vary;
   if (strategy.compressor.parameters == compressor.defaults) found.relative_error = compressor.relative_l2_error;
-  const World world = strategy.world(compressed.gpus, cluster.gpus_per_domain());
+  const World world = compressed.world(cluster.gpus_per_domain());
   const double traffic = static_cast<double>(elements) * sizeof(float) * compressor.memory_traffic;
   if (cluster.memory_rate.value > 0)
     found.coding = coding_passes(strategy, world, elements) * (Bytes(traffic) / cluster.memory_rate);
@@ -176,16 +176,17 @@ BandwidthAnswer required_bandwidth(const PredictionRequest& request, double targ
   means.more(kTriedRates * simulation_time(plan.cases, plan.catalog));
   for (const auto& [name, trace] : plan.catalog.traces) answer.titles[name] = trace.title;
   VariedNetwork network(plan.catalog, means.stop);
-  for (const Case& asked : plan.cases) {
+  for (const PlannedCase& planned : plan.cases) {
+    const Case& asked = planned;
     means.begun(simulation_in_words(asked));
-    answer.required.push_back(search_required(asked, target, network));
-    const Case* plain = asked.strategy.compresses() ? plain_of(asked, plan.cases) : nullptr;
+    answer.required.push_back(search_required(planned, target, network));
+    const PlannedCase* plain = asked.strategy.compresses() ? plain_of(asked, plan.cases) : nullptr;
     if (asked.strategy.compresses() && plain == nullptr)
       refuse(plan.refused, fmt::format("the break-even of {}", asked.strategy.label()),
              "there is nothing without a compressor to compare it with; add none to --compressor");
     if (plain != nullptr && asked.gpus == most_gpus)
-      answer.break_even.push_back(search_break_even(asked, *plain, network));
-    means.done(kTriedRates * simulation_time(asked, plan.catalog));
+      answer.break_even.push_back(search_break_even(planned, *plain, network));
+    means.done(kTriedRates * simulation_time(planned, plan.catalog));
   }
   answer.networks = networks_like(answer.base, data);
   answer.refused = std::move(plan.refused);

@@ -68,9 +68,9 @@ BandwidthAnswer required_bandwidth(const PredictionRequest& request, double targ
                                    const SimulationMeans& means = {});
 
 /// One search. \pre `network` knows the case; it has more than one node.
-RequiredBandwidth search_required(const Case& asked, double target, VariedNetwork& network);
+RequiredBandwidth search_required(const PlannedCase& asked, double target, VariedNetwork& network);
 /// One compressor; `plain` is `compressed` without it. \pre as above.
-BreakEven search_break_even(const Case& compressed, const Case& plain, VariedNetwork& network);
+BreakEven search_break_even(const PlannedCase& compressed, const PlannedCase& plain, VariedNetwork& network);
 
 struct Obstacle {
   std::string words;              ///< `what parameter servers handle`
@@ -79,6 +79,6 @@ struct Obstacle {
 
 /// Takes away each thing that a network's rate does not change (latency, links inside nodes, servers, memory, host,
 /// stragglers ...), one at a time, and gives what the step gains most from. \pre `catalog` has what the case names.
-Obstacle worst_obstacle(const Case& asked, const Catalog& catalog);
+Obstacle worst_obstacle(const PlannedCase& asked, const Catalog& catalog);
 
 }  // namespace hbench

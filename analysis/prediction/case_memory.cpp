@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/rate_model.hpp"
 #include "analysis/records/metrics.hpp"
 #include "collectives/base/table.hpp"
@@ -46,37 +45,33 @@ Bytes outer_state(const OuterUpdate& outer, const Trace& trace, const NumberByte
 }
 
 /// What a compressor has not sent of one step, which is added to the next; on both sides that of one's part as well.
-Bytes residuals(const Case& asked, const Trace& trace) {
-  if (!asked.strategy.compresses()) return Bytes(0);
-  const CompressorChoice compressor = parse_compressor(asked.strategy.compressor);
-  const double buffers = (compressor.error_feedback ? 1 : 0) + (compressor.both_sides ? 1.0 / asked.gpus : 0);
+Bytes residuals(const CompressorChoice& compressor, int gpus, const Trace& trace) {
+  const double buffers = (compressor.error_feedback ? 1 : 0) + (compressor.both_sides ? 1.0 / gpus : 0);
   return Bytes(trace.elements() * sizeof(float) * buffers);
 }
 
 /// Of the same step with another micro-batch.
-StepMemory memory_at(Case asked, const Catalog& catalog, int batch) {
-  asked.batch_per_gpu = batch;
-  asked.accumulate = 0;
-  return memory_of(asked, catalog);
+StepMemory memory_at(PlannedCase step, const Catalog& catalog, int batch) {
+  step.asked.batch_per_gpu = batch;
+  step.asked.accumulate = 0;
+  return memory_of(step, catalog);
 }
 
 /// The largest micro-batch with which a step has room, up to the case's; 0: none.
-int largest_batch(const Case& asked, const Catalog& catalog, Bytes room) {
-  const double one = memory_at(asked, catalog, 1).activations.value;
-  const double left = (room - memory_of(asked, catalog).state()).value;
-  return static_cast<int>(std::clamp(left / one, 0.0, static_cast<double>(asked.micro_batch())));
+int largest_batch(const PlannedCase& step, const Catalog& catalog, Bytes room) {
+  const double one = memory_at(step, catalog, 1).activations.value;
+  const double left = (room - memory_of(step, catalog).state()).value;
+  return static_cast<int>(std::clamp(left / one, 0.0, static_cast<double>(step.asked.micro_batch())));
 }
 
 /// What would have room: `--batch 12, --recompute full`. Empty: nothing that is known here.
-std::vector<std::string> what_fits(Case asked, const Catalog& catalog, Bytes room) {
+std::vector<std::string> what_fits(const PlannedCase& step, const Catalog& catalog, Bytes room) {
   std::vector<std::string> ways;
-  if (const int batch = largest_batch(asked, catalog, room); batch > 0)
-    ways.push_back(fmt::format("--batch {}", batch));
-  const Trace& trace = catalog.traces.at(asked.workload);
-  const std::string full(entry_of(Recomputation::full).name);
-  if (asked.training.recompute == full || !refuse_recomputation(trace, Recomputation::full).empty()) return ways;
-  asked.training.recompute = full;
-  if (const int batch = largest_batch(asked, catalog, room); batch == asked.micro_batch())
+  if (const int batch = largest_batch(step, catalog, room); batch > 0) ways.push_back(fmt::format("--batch {}", batch));
+  auto [asked, strategy] = step;
+  const bool is_full = std::exchange(strategy.recomputation, Recomputation::full) == Recomputation::full;
+  if (is_full || !refuse_recomputation(catalog.traces.at(asked.workload), Recomputation::full).empty()) return ways;
+  if (const int batch = largest_batch(planned(asked, strategy), catalog, room); batch == asked.micro_batch())
     ways.push_back("--recompute full");
   else if (batch > 0)
     ways.push_back(fmt::format("--recompute full --batch {}", batch));
@@ -84,20 +79,21 @@ std::vector<std::string> what_fits(Case asked, const Catalog& catalog, Bytes roo
 }
 
 /// `; --precision bf16-true takes 54 GB` where the GPU computes in it and one sample fits; else empty.
-std::string fewer_bits_fit(Case asked, const Catalog& catalog, Bytes room) {
-  asked.training.precision = entry_of(Precision::bf16_true).name;
+std::string fewer_bits_fit(const Case& asked, TrainingStrategy strategy, const Catalog& catalog, Bytes room) {
+  strategy.precision = Precision::bf16_true;
+  const PlannedCase fewer = planned(asked, strategy);
   const bool computes = catalog.profiles.at(asked.profile).peaks.bf16 > 0;
-  if (!computes || memory_at(asked, catalog, 1).total() > room) return {};
-  return fmt::format("; --precision {} takes {:.0f} GB", asked.training.precision,
-                     memory_of(asked, catalog).state().value / 1e9);
+  if (!computes || memory_at(fewer, catalog, 1).total() > room) return {};
+  return fmt::format("; --precision {} takes {:.0f} GB", fewer.asked.training.precision,
+                     memory_of(fewer, catalog).state().value / 1e9);
 }
 
 /// `; --method zero:2 takes 27 GB` where the state has room then; else empty.
-std::string shards_fit(Case asked, const Catalog& catalog, Bytes room) {
-  if (!asked.strategy.method.empty() || !asked.strategy.communicates()) return {};
+std::string shards_fit(const Case& asked, TrainingStrategy strategy, const Catalog& catalog, Bytes room) {
+  if (!strategy.method.is_synchronous() || !strategy.communicates()) return {};
   for (const char* method : {"zero:1", "zero:2", "fsdp"}) {
-    asked.strategy.method = method;
-    const Bytes state = memory_of(asked, catalog).state();
+    strategy.method = parse_method(method);
+    const Bytes state = memory_of(planned(asked, strategy), catalog).state();
     if (state < room) return fmt::format("; --method {} takes {:.0f} GB", method, state.value / 1e9);
   }
   return {};
@@ -121,25 +117,26 @@ NumberBytes number_bytes_of(const Case& asked, const Catalog& catalog) {
                       preset.empty() ? nullptr : &find_entry(presets(), preset, "preset"));
 }
 
-StepMemory memory_of(const Case& asked, const Catalog& catalog) {
-  const MethodChoice method = method_of(asked);
-  const StepPlan plan = method.plan(asked.strategy.overlap);
+StepMemory memory_of(const PlannedCase& planned, const Catalog& catalog) {
+  const auto& [asked, strategy] = planned;
+  const ModelDivision& division = strategy.method.division;
+  const StepPlan plan = strategy.method.plan(strategy.overlap);
   const Sharded parts = sharded(plan);
   const Trace& trace = catalog.traces.at(asked.workload);
   const NumberBytes bytes = number_bytes_of(asked, catalog);
-  if (!method.division.none() && trace.shape) {
-    const int replicas = method.division.replicas(asked.gpus).size;
-    return divided_memory(trace, method.division, micro_batch_of(asked), parts.optimizer ? std::max(1, replicas) : 1,
-                          bytes, recomputation_of(asked), optimizer_of(asked));
+  if (!division.none() && trace.shape) {
+    const int replicas = division.replicas(asked.gpus).size;
+    return divided_memory(trace, division, planned.micro_batch(), parts.optimizer ? std::max(1, replicas) : 1, bytes,
+                          strategy.recomputation, strategy.optimizer);
   }
-  StepMemory memory = step_memory(trace, asked.micro_batch(), bytes, recomputation_of(asked), optimizer_of(asked));
+  StepMemory memory = step_memory(trace, asked.micro_batch(), bytes, strategy.recomputation, strategy.optimizer);
   if (plan.outer) memory.optimizer += outer_state(*plan.outer, trace, bytes);
   if (deltas_lie_apart(plan)) memory.gradients = 2 * memory.gradients;
-  memory.optimizer += residuals(asked, trace);
+  memory.optimizer += residuals(strategy.compressor, asked.gpus, trace);
   if (exchanges_among(plan, Among::servers)) {
     // Servers apply the gradients: on GPUs that are servers too these are a part of the model and of its state.
-    const bool hosts = asked.strategy.colocated();
-    memory.optimizer = hosts ? (memory.weights + memory.optimizer) / asked.strategy.servers : Bytes(0);
+    const bool hosts = strategy.colocated();
+    memory.optimizer = hosts ? (memory.weights + memory.optimizer) / strategy.servers : Bytes(0);
   }
   // The mean of parameters lies beside them until the update takes it.
   if (takes_means_with_some(plan)) memory.weights = 2 * memory.weights;
@@ -168,26 +165,27 @@ void add_memory(CaseResult& result, const StepMemory& memory) {
   add("activations", memory.activations);
 }
 
-std::string refuse_memory(const Case& asked, const Catalog& catalog) {
+std::string refuse_memory(const PlannedCase& planned, const Catalog& catalog) {
+  const auto& [asked, strategy] = planned;
   const Profile& profile = catalog.profiles.at(asked.profile);
   const Bytes room = profile.gpu_memory;
   if (room.value <= 0) return {};
-  const StepMemory memory = memory_of(asked, catalog);
+  const StepMemory memory = memory_of(planned, catalog);
   if (memory.state() > room)
     return fmt::format("weights, gradients and optimizer take {:.0f} GB, and {}{}{}", memory.state().value / 1e9,
                        asked.strategy.method.empty() ? "plain data parallelism has all of them on each GPU"
                                                      : fmt::format("{} has so much of them on each of {} GPUs",
                                                                    asked.strategy.method, asked.gpus),
-                       fewer_bits_fit(asked, catalog, room), shards_fit(asked, catalog, room));
+                       fewer_bits_fit(asked, strategy, catalog, room), shards_fit(asked, strategy, catalog, room));
   const auto rate = profile.rates.find(asked.workload);
   const bool measured = rate != profile.rates.end() && !rate->second.modelled;
   if (memory.total() <= room || (measured && asked.micro_batch() <= rate->second.batch)) return {};
-  if (!method_of(asked).division.none())
+  if (!strategy.method.division.none())
     return fmt::format(
         "weights, gradients and optimizer take {:.3g} GB, and activations of micro-batches of {} samples {:.0f} GB: "
         "give more micro-batches or stages, a smaller --batch, or --recompute full",
-        memory.state().value / 1e9, micro_batch_of(asked), memory.activations.value / 1e9);
-  const std::vector<std::string> ways = what_fits(asked, catalog, room);
+        memory.state().value / 1e9, planned.micro_batch(), memory.activations.value / 1e9);
+  const std::vector<std::string> ways = what_fits(planned, catalog, room);
   return fmt::format(
       "weights, gradients and optimizer take {:.3g} GB, and activations of {} samples {:.0f} GB: {}",
       memory.state().value / 1e9, asked.micro_batch(), memory.activations.value / 1e9,

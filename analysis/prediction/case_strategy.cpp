@@ -20,8 +20,6 @@ ServerMode parse_server_mode(std::string_view name) {
   return static_cast<ServerMode>(found - kServerModes.begin());
 }
 
-}  // namespace
-
 TrainingStrategy parse_strategy(const Case& asked) {
   const Strategy& stored = asked.strategy;
   const TrainingTask& task = asked.training;
@@ -29,8 +27,8 @@ TrainingStrategy parse_strategy(const Case& asked) {
   strategy.overlap = stored.overlap;
   if (!task.device.empty()) strategy.on_gpu = parse_on_gpu(task.device);
   if (!task.precision.empty()) strategy.precision = parse_precision(task.precision);
-  strategy.recomputation = recomputation_of(asked);
-  strategy.optimizer = optimizer_of(asked);
+  if (!task.recompute.empty()) strategy.recomputation = parse_recomputation(task.recompute);
+  if (!task.optimizer.empty()) strategy.optimizer = parse_optimizer(task.optimizer);
   if (!stored.communicates()) return strategy;
   strategy.algorithm = parse_algorithm_rule(stored.algorithm);
   if (!stored.placement.empty()) strategy.placement = &find_entry(placements(), stored.placement, "placement");
@@ -38,32 +36,11 @@ TrainingStrategy parse_strategy(const Case& asked) {
   if (!stored.server_mode.empty()) strategy.server_mode = parse_server_mode(stored.server_mode);
   strategy.compressor = parse_compressor(stored.compressor);
   strategy.fusion = parse_fusion(stored.fusion);
-  strategy.method = method_of(asked);
+  if (!stored.method.empty()) strategy.method = parse_method(stored.method);
   if (!stored.preset.empty()) strategy.preset = &find_entry(presets(), stored.preset, "preset");
   if (asked.is_timed())
     strategy.executor = &find_entry(executors(), task.executor.empty() ? kDefaultExecutor : task.executor, "executor");
   return strategy;
-}
-
-MethodChoice method_of(const Case& asked) {
-  const std::string& text = asked.strategy.method;
-  return parse_method(text.empty() ? "synchronous" : text);
-}
-
-int micro_batch_of(const Case& asked) {
-  const ModelDivision division = method_of(asked).division;
-  return division.none() ? asked.micro_batch()
-                         : std::max(1, asked.batch_per_gpu * division.ranks() / division.micro_batches);
-}
-
-Recomputation recomputation_of(const Case& asked) {
-  const std::string& name = asked.training.recompute;
-  return name.empty() ? Recomputation::none : parse_recomputation(name);
-}
-
-std::optional<OptimizerChoice> optimizer_of(const Case& asked) {
-  const std::string& text = asked.training.optimizer;
-  return text.empty() ? std::nullopt : std::optional(parse_optimizer(text));
 }
 
 void write_strategy(Case& asked, const TrainingStrategy& strategy) {
@@ -87,6 +64,25 @@ void write_strategy(Case& asked, const TrainingStrategy& strategy) {
     asked.training.executor = strategy.executor->name;
 }
 
+}  // namespace
+
+int PlannedCase::micro_batch() const {
+  const ModelDivision& division = strategy.method.division;
+  return division.none() ? asked.micro_batch()
+                         : std::max(1, asked.batch_per_gpu * division.ranks() / division.micro_batches);
+}
+
+PlannedCase planned(Case stored) {
+  TrainingStrategy strategy = parse_strategy(stored);
+  return {std::move(stored), std::move(strategy)};
+}
+
+PlannedCase planned(Case asked, const TrainingStrategy& strategy) {
+  write_strategy(asked, strategy);
+  // The text decides: it leaves out what means nothing there, and reads an executor where a timed case needs one.
+  return planned(std::move(asked));
+}
+
 TrainingStrategy no_communication(bool on_gpu, Precision precision) {
   TrainingStrategy strategy;
   strategy.overlap = false;
@@ -106,10 +102,6 @@ int workers_per_node(const Case& timed) { return timed.workers() / std::max(time
 bool ranks_are_processes(const Case& timed, const TrainingStrategy& strategy) {
   if (!strategy.communicates()) return false;
   return timed.nodes > 1 || !strategy.executor->ranks_are_threads();
-}
-
-World world_of(const Case& asked, int gpus_per_node) {
-  return parse_strategy(asked).world(asked.workers(), gpus_per_node);
 }
 
 World world_of_collective(const Case& asked) {

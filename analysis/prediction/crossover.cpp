@@ -30,7 +30,7 @@ std::size_t index_of(std::vector<std::string>& names, const std::string& name) {
 }
 
 template <class T>
-std::vector<T> distinct(const std::vector<Case>& cases, auto field) {
+std::vector<T> distinct(const std::vector<PlannedCase>& cases, auto field) {
   std::vector<T> all;
   for (const Case& asked : cases)
     if (std::ranges::find(all, field(asked)) == all.end()) all.push_back(field(asked));
@@ -55,7 +55,7 @@ CellFigure figure_of(const SimulatedStep& step) {
 /// Simulates one workload's map.
 class MapBuilder {
  public:
-  MapBuilder(const std::vector<Case>& cases, const std::vector<std::string>& candidates, VariedNetwork& network)
+  MapBuilder(const std::vector<PlannedCase>& cases, const std::vector<std::string>& candidates, VariedNetwork& network)
       : cases_(cases), candidates_(candidates), network_(network) {}
 
   void add_row(CrossoverMap& map, const std::string& workload, int gpus, const std::vector<BytesPerSecond>& rates) {
@@ -64,11 +64,11 @@ class MapBuilder {
     for (const BytesPerSecond rate : rates) {
       std::vector<const SimulatedStep*> steps(candidates_.size());
       auto& cell = figures.emplace_back(candidates_.size());
-      for (const Case& asked : cases_) {
-        if (asked.workload != workload || asked.gpus != gpus) continue;
-        const auto at =
-            static_cast<std::size_t>(std::ranges::find(candidates_, asked.strategy.label()) - candidates_.begin());
-        steps[at] = &network_.step(asked, rate);
+      for (const PlannedCase& each : cases_) {
+        if (each.asked.workload != workload || each.asked.gpus != gpus) continue;
+        const auto found = std::ranges::find(candidates_, each.asked.strategy.label());
+        const auto at = static_cast<std::size_t>(found - candidates_.begin());
+        steps[at] = &network_.step(each, rate);
         cell[at] = figure_of(*steps[at]);
       }
       fastest.push_back(fastest_of(steps));
@@ -76,7 +76,7 @@ class MapBuilder {
   }
 
  private:
-  const std::vector<Case>& cases_;
+  const std::vector<PlannedCase>& cases_;
   const std::vector<std::string>& candidates_;
   VariedNetwork& network_;
 };
@@ -183,9 +183,9 @@ Crossover training_crossover(const PredictionRequest& request, const std::vector
       means.begun(fmt::format("{}, {} GPUs like those of {}", workload, gpus, base.name));
       map.rows.push_back(std::to_string(gpus));
       builder.add_row(map, workload, gpus, rates);
-      for (const Case& asked : plan.cases)
-        if (asked.workload == workload && asked.gpus == gpus)
-          means.done(columns * simulation_time(asked, plan.catalog));
+      for (const PlannedCase& each : plan.cases)
+        if (each.asked.workload == workload && each.asked.gpus == gpus)
+          means.done(columns * simulation_time(each, plan.catalog));
     }
     crossover.maps.push_back(std::move(map));
   }

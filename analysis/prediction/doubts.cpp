@@ -66,7 +66,8 @@ std::vector<Doubt> doubts_of(const Choice& choice, const Alternative& alternativ
   if (alternative.point.rate_factor > 1)
     doubts.push_back(
         {fmt::format("the samples/s of one GPU at a batch of {}: from those at {}, within a factor of {:.2g}",
-                     asked.micro_batch(), one_gpu(asked, choice.catalog).known_at, alternative.point.rate_factor),
+                     asked.micro_batch(), one_gpu(planned(asked), choice.catalog).known_at,
+                     alternative.point.rate_factor),
          fmt::format("hbench calibrate --batch {} on one GPU", asked.micro_batch())});
   if (std::string doubt = warn_of_batch(asked); !doubt.empty())
     doubts.push_back({std::move(doubt), "a training to its end, or a smaller --global-batch"});

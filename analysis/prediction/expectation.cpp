@@ -138,7 +138,7 @@ constexpr double kAsExpected = 0.8;
 /// What is further from the measured rate than a band is wide explains nothing.
 constexpr double kFurthestStep = 0.15;
 
-Case only_case(const Plan& plan, const PredictionRequest& request) {
+const PlannedCase& only_case(const Plan& plan, const PredictionRequest& request) {
   if (request.gpus.front() < 2)
     throw Error(ExitCode::usage, "one GPU exchanges nothing", "give the GPUs of the job, 2 or more: --gpus 8");
   if (plan.cases.size() != 1)
@@ -149,14 +149,14 @@ Case only_case(const Plan& plan, const PredictionRequest& request) {
 
 class Suspects {
  public:
-  Suspects(const TrainingExpectation& found, const Catalog& catalog, const StopRequested& stop)
-      : found_(found), catalog_(catalog), stop_(stop), samples_(found.asked.batch_per_gpu * found.asked.gpus) {}
+  Suspects(const TrainingExpectation& found, const Plan& plan, const StopRequested& stop)
+      : found_(found), plan_(plan), stop_(stop), samples_(found.asked.batch_per_gpu * found.asked.gpus) {}
 
   std::vector<TrainingSuspicion> all() {
-    const Profile& healthy = catalog_.profiles.at(found_.asked.profile);
+    const Profile& healthy = plan_.catalog.profiles.at(found_.asked.profile);
     for (const SlowCause& cause : slow_causes())
       if (const std::optional<Profile> sick = cause.on(healthy, healthy.domains_of(found_.asked.gpus) > 1))
-        suspect(std::string(cause.what), std::string(cause.check), found_.asked, *sick);
+        suspect(std::string(cause.what), std::string(cause.check), rate(plan_.cases.front(), *sick));
     suspect_unit(fmt::format("it is the rate of one GPU, not of all {}", found_.asked.gpus), found_.asked.gpus);
     suspect_unit("it is in steps/s", samples_);
     std::erase_if(suspicions_, [](const TrainingSuspicion& each) { return each.off > kFurthestStep; });
@@ -167,14 +167,10 @@ class Suspects {
   }
 
  private:
-  double rate(const Case& asked, const Profile& profile) const {
-    Catalog catalog = catalog_;
+  double rate(const PlannedCase& asked, const Profile& profile) const {
+    Catalog catalog = plan_.catalog;
     catalog.profiles.insert_or_assign(profile.name, profile);
     return samples_ / SimulatedRunner(catalog, stop_).step(asked).step().value;
-  }
-
-  void suspect(std::string what, std::string check, const Case& asked, const Profile& profile) {
-    suspect(std::move(what), std::move(check), rate(asked, profile));
   }
 
   void suspect(std::string what, std::string check, double expected) {
@@ -195,9 +191,9 @@ class Suspects {
     double low = per_gpu / 1000, high = per_gpu;
     for (int i = 0; i < 20 && high / low > 1.005; ++i) {
       const double middle = std::sqrt(low * high);
-      Case asked = found_.asked;
-      asked.single_gpu_rate = middle;
-      (rate(asked, catalog_.profiles.at(asked.profile)) < found_.measured ? low : high) = middle;
+      PlannedCase slower = plan_.cases.front();
+      slower.asked.single_gpu_rate = middle;
+      (rate(slower, plan_.catalog.profiles.at(found_.asked.profile)) < found_.measured ? low : high) = middle;
     }
     suspicions_.push_back(
         {.what =
@@ -217,7 +213,7 @@ class Suspects {
   }
 
   const TrainingExpectation& found_;
-  const Catalog& catalog_;
+  const Plan& plan_;
   const StopRequested& stop_;
   double samples_;
   std::vector<TrainingSuspicion> suspicions_;
@@ -273,8 +269,9 @@ Normality TrainingExpectation::normality() const {
 TrainingExpectation expect_training(const PredictionRequest& request, double samples_per_second, const Data& data,
                                     const SimulationMeans& means) {
   const Plan plan = plan_predictions(request, data, {.memory = means.memory});
-  TrainingExpectation found{.asked = only_case(plan, request), .measured = samples_per_second};
-  const SimulatedStep step = SimulatedRunner(plan.catalog, means.stop).step(found.asked);
+  const PlannedCase& planned = only_case(plan, request);
+  TrainingExpectation found{.asked = planned, .measured = samples_per_second};
+  const SimulatedStep step = SimulatedRunner(plan.catalog, means.stop).step(planned);
   const double samples = found.asked.batch_per_gpu * found.asked.gpus;
   found.expected = samples / step.step().value;
   found.low = samples / step.high.value;
@@ -288,7 +285,7 @@ TrainingExpectation expect_training(const PredictionRequest& request, double sam
                                       : std::nullopt)
       found.peak = std::max(found.peak, found.asked.gpus / least->value);
   if (found.measured < kAsExpected * found.expected || found.normality() == Normality::slow)
-    found.suspicions = Suspects(found, plan.catalog, means.stop).all();
+    found.suspicions = Suspects(found, plan, means.stop).all();
   return found;
 }
 

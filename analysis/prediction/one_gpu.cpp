@@ -5,7 +5,6 @@
 #include <map>
 
 #include "analysis/prediction/case_memory.hpp"
-#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/records/metrics.hpp"
 #include "workloads/step/divided_model.hpp"
 
@@ -63,16 +62,16 @@ OneGpu at_batch(const GpuRate& rate, int batch, const StepTimeline& recorded) {
 /// The optimizer that was asked for as the step's end, where nobody recorded an update: as long as memory takes to move
 /// its numbers. What a GPU does in a second has the usual optimizer's time in it, which is taken out of the passes, but
 /// no more than half of them: there the memory's rate would be in doubt.
-StepTimeline with_update(const StepTimeline& step, const Case& asked, const Catalog& catalog) {
+StepTimeline with_update(const StepTimeline& step, const PlannedCase& planned, const Catalog& catalog) {
+  const auto& [asked, strategy] = planned;
   const BytesPerSecond memory = catalog.profiles.at(asked.profile).memory_rate;
-  const std::optional<OptimizerChoice> optimizer = optimizer_of(asked);
-  if (!optimizer || step.update.value > 0 || memory.value <= 0) return step;
+  if (!strategy.optimizer || step.update.value > 0 || memory.value <= 0) return step;
   const Trace& trace = catalog.traces.at(asked.workload);
   const NumberBytes bytes = number_bytes_of(asked, catalog);
   const Seconds usual = step_memory(trace, 1, bytes).moved_by_update() / memory;
   const Seconds passes = std::max(step.passes() / 2, step.passes() - usual);
   StepTimeline timeline = step.rescaled(step.batch / passes.value, step.batch);
-  timeline.update = step_memory(trace, 1, bytes, Recomputation::none, optimizer).moved_by_update() / memory;
+  timeline.update = step_memory(trace, 1, bytes, Recomputation::none, strategy.optimizer).moved_by_update() / memory;
   return timeline;
 }
 
@@ -84,12 +83,13 @@ double other_batch_factor(int known, int batch) {
   return std::max(factor, 1 / factor);
 }
 
-OneGpu one_gpu(const Case& asked, const Catalog& catalog) {
+OneGpu one_gpu(const PlannedCase& planned, const Catalog& catalog) {
+  const Case& asked = planned;
   const Trace& recorded = catalog.traces.at(asked.workload);
   const GpuRate rate = rate_of(asked, catalog.profiles.at(asked.profile), recorded);
   // What is given is taken at its word: it has no batch.
-  const bool other = (asked.global_batch > 0 || micro_batch_of(asked) != asked.batch_per_gpu) && rate.batch > 0;
-  return other ? at_batch(rate, micro_batch_of(asked), recorded.timeline)
+  const bool other = (asked.global_batch > 0 || planned.micro_batch() != asked.batch_per_gpu) && rate.batch > 0;
+  return other ? at_batch(rate, planned.micro_batch(), recorded.timeline)
                : OneGpu{.samples_per_second = rate.samples_per_second, .factor = rate.factor};
 }
 
@@ -100,14 +100,15 @@ void add_other_batch(CaseResult& result, const OneGpu& one) {
   result.samples.push_back({.metric = std::string(metric::kRateFactor), .value = one.factor, .unit = "1"});
 }
 
-StepTimeline timeline_of(const Case& asked, const Catalog& catalog, double faster) {
+StepTimeline timeline_of(const PlannedCase& planned, const Catalog& catalog, double faster) {
+  const auto& [asked, strategy] = planned;
   const Trace& recorded = catalog.traces.at(asked.workload);
   const StepTimeline of_one =
-      recorded.timeline.rescaled(one_gpu(asked, catalog).samples_per_second * faster, micro_batch_of(asked));
+      recorded.timeline.rescaled(one_gpu(planned, catalog).samples_per_second * faster, planned.micro_batch());
   StepTimeline timeline =
-      with_update(of_one, asked, catalog).recomputed(recomputed_share(recorded, recomputation_of(asked)));
+      with_update(of_one, planned, catalog).recomputed(recomputed_share(recorded, strategy.recomputation));
   const int micro_batches = std::max(asked.accumulate, 1);
-  const MethodChoice method = method_of(asked);
+  const MethodChoice& method = strategy.method;
   timeline =
       method.exchanges_each_micro_batch() ? timeline.repeated(micro_batches) : timeline.accumulated(micro_batches);
   const NumberBytes bytes = number_bytes_of(asked, catalog);

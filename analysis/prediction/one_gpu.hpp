@@ -2,8 +2,8 @@
 
 /// The step of one GPU of a cluster alone: what every prediction starts from.
 
+#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/data.hpp"
-#include "analysis/records/records.hpp"
 
 namespace hbench {
 
@@ -21,10 +21,10 @@ struct OneGpu {
 /// of the rate: between two batches whose rates are known, steps are taken to grow evenly; beyond them the passes but
 /// for `kLeastOfTensor` are taken to grow with the batch, and `factor` has what a larger fixed part could make of that.
 /// `catalog` holds what the case names.
-OneGpu one_gpu(const Case& asked, const Catalog& catalog);
+OneGpu one_gpu(const PlannedCase& planned, const Catalog& catalog);
 
 /// The case's step on one GPU that is `faster` times as fast.
-StepTimeline timeline_of(const Case& asked, const Catalog& catalog, double faster = 1);
+StepTimeline timeline_of(const PlannedCase& planned, const Catalog& catalog, double faster = 1);
 
 /// Whether all GPUs of a node can make `node_rate` samples/s together that would make `ideal` if nothing held them
 /// back.

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "analysis/prediction/case_memory.hpp"
-#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/one_gpu.hpp"
 #include "analysis/prediction/rate_model.hpp"
 #include "analysis/prediction/request.hpp"
@@ -45,11 +44,12 @@ std::string canonical_fusion(const std::string& text) {
 }
 
 /// Why the engine cannot make passes of units, or of micro-batches, as a simulation does.
-std::string refuse_engine_passes(const Case& asked, const MethodChoice& choice, const Catalog& catalog) {
-  const std::string method = choice.text();
-  if (asked.accumulate > 1 && choice.exchanges_each_micro_batch())
+std::string refuse_engine_passes(const PlannedCase& planned, const Catalog& catalog) {
+  const auto& [asked, strategy] = planned;
+  const std::string method = strategy.method.text();
+  if (asked.accumulate > 1 && strategy.method.exchanges_each_micro_batch())
     return fmt::format("each micro-batch of {} has exchanges of its own, which are simulated only", method);
-  if (asked.evidence != Evidence::emulated || !choice.goes_by_units()) return {};
+  if (asked.evidence != Evidence::emulated || !strategy.method.goes_by_units()) return {};
   const NumberBytes bytes = number_bytes_of(asked, catalog);
   if (bytes.gathered() == bytes.gradient) return {};
   return fmt::format("{} gathers parameters in 16 bits where gradients are float32, which is simulated only", method);
@@ -191,32 +191,31 @@ bool PlanBuilder::fits(const Case& asked, const TrainingStrategy& strategy, cons
 
 /// Lists may name one thing twice, and two choices of servers come to the same in a small world.
 void PlanBuilder::add(Case asked, const TrainingStrategy& strategy) {
-  write_strategy(asked, strategy);
   if (is_on_cluster(asked)) asked.nodes = plan_.catalog.profiles.at(asked.profile).nodes_of(asked.gpus);
+  PlannedCase step = planned(std::move(asked), strategy);
   if (strategy.communicates()) {
-    const World world = strategy.world(asked.workers(), gpus_per_domain(asked));
+    const World world = step.world(gpus_per_domain(step));
     std::string why;
-    if (is_on_cluster(asked)) why = refuse_sharing(asked, strategy.method, plan_.catalog);
+    if (is_on_cluster(step)) why = refuse_sharing(step, plan_.catalog);
     if (why.empty()) why = refuse_strategy(strategy, world);
-    if (const auto trace = plan_.catalog.traces.find(asked.workload);
+    if (const auto trace = plan_.catalog.traces.find(step.asked.workload);
         why.empty() && trace != plan_.catalog.traces.end())
       why = refuse_fragments(strategy.method, trace->second.timeline.gradients.size());
-    if (why.empty() && asked.evidence != Evidence::simulated)
-      why = refuse_engine(strategy, asked.evidence == Evidence::emulated);
-    if (why.empty() && asked.evidence != Evidence::simulated)
-      why = refuse_engine_passes(asked, strategy.method, plan_.catalog);
+    if (why.empty() && step.asked.evidence != Evidence::simulated)
+      why = refuse_engine(strategy, step.asked.evidence == Evidence::emulated);
+    if (why.empty() && step.asked.evidence != Evidence::simulated) why = refuse_engine_passes(step, plan_.catalog);
     if (!why.empty()) {
       const std::string with = strategy.compressor.verbatim() ? "" : " with " + strategy.compressor.text();
-      unsuited_[{strategy.algorithm.text() + with, std::move(why)}].insert(asked.gpus);
+      unsuited_[{strategy.algorithm.text() + with, std::move(why)}].insert(step.asked.gpus);
       return;
     }
-    if (!fits(asked, strategy, world)) return;
+    if (!fits(step, strategy, world)) return;
   }
-  add(std::move(asked));
+  add(std::move(step));
 }
 
-void PlanBuilder::add(Case asked) {
-  if (keys_.insert(asked.key()).second) plan_.cases.push_back(std::move(asked));
+void PlanBuilder::add(PlannedCase planned) {
+  if (keys_.insert(planned.asked.key()).second) plan_.cases.push_back(std::move(planned));
 }
 
 int PlanBuilder::gpus_per_domain(const Case& asked) const {
@@ -370,11 +369,11 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
   asked.single_gpu_rate = given;
   const int known = rate != profile.rates.end() ? rate->second.batch : 0;
   if (!set_batch(asked, batch, known > 0 ? known : trace.timeline.batch)) return;
-  write_strategy(asked, strategy);
-  const NumberBytes bytes = number_bytes_of(asked, plan_.catalog);
+  const PlannedCase step = planned(asked, strategy);
+  const NumberBytes bytes = number_bytes_of(step, plan_.catalog);
   if (bytes.half_gradients() && strategy.preset != nullptr && !strategy.preset->half.fusion.empty())
     strategy.fusion = parse_fusion(strategy.preset->half.fusion);
-  if (std::string why = refuse_memory(asked, plan_.catalog); !why.empty())
+  if (std::string why = refuse_memory(step, plan_.catalog); !why.empty())
     return refuse(fmt::format("{} on GPUs of {:.0f} GB", trace.name, profile.gpu_memory.value / 1e9), std::move(why));
   if (own_traces_.contains(trace.name)) asked.model_digest = trace_digests_.at(trace.name);
   asked.implementation = evidence == Evidence::emulated ? kEmulationRevision : kSimulatorRevision;
@@ -427,7 +426,7 @@ void PlanBuilder::add_published() {
   for (const Case& twin : twins) {
     if (!plan_.catalog.profiles.contains(twin.profile)) add_profile(twin.profile);
     if (!plan_.catalog.traces.contains(twin.workload) || is_planned(twin)) continue;
-    add_on_cluster(Evidence::simulated, twin.workload, twin.profile, twin.gpus, parse_strategy(twin),
+    add_on_cluster(Evidence::simulated, twin.workload, twin.profile, twin.gpus, planned(twin).strategy,
                    twin.batch_per_gpu);
   }
 }

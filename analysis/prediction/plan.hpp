@@ -12,16 +12,16 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/data.hpp"
 #include "analysis/prediction/rate_model.hpp"
 #include "analysis/prediction/request.hpp"
-#include "workloads/step/strategy.hpp"
 
 namespace hbench {
 
 struct Plan {
   Catalog catalog;
-  std::vector<Case> cases;            ///< measured, then emulated, then simulated
+  std::vector<PlannedCase> cases;     ///< measured, then emulated, then simulated
   std::vector<CaseResult> published;  ///< within the range asked for
   std::vector<Refusal> refused;
 };
@@ -46,7 +46,7 @@ class PlanBuilder {
   /// Adds a case with its strategy, unless it is there or cannot be; then the reason is kept.
   void add(Case asked, const TrainingStrategy& strategy);
   /// Adds a case of this machine as it stands, unless it is there.
-  void add(Case asked);
+  void add(PlannedCase planned);
   /// Adds what the request's evidence has of clusters: emulated and simulated cases, and published figures.
   void add_predictions();
 

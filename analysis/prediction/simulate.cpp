@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "analysis/prediction/case_memory.hpp"
-#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/records/metrics.hpp"
 #include "analysis/trace/ledger.hpp"
 #include "collectives/base/units_text.hpp"
@@ -40,13 +39,6 @@ std::string in_words(std::int64_t transfers) {
   const auto count = static_cast<double>(transfers);
   return count < 1e9 ? fmt::format("{:.0f} million transfers", count / 1e6)
                      : fmt::format("{:.1f} billion transfers", count / 1e9);
-}
-
-/// The strategy, with what its compressor was measured to take on this cluster.
-TrainingStrategy strategy_on(const Profile& cluster, const Case& asked) {
-  TrainingStrategy strategy = parse_strategy(asked);
-  strategy.compressor.measured = cluster.coding_rate(strategy.compressor.text());
-  return strategy;
 }
 
 /// The preset whose servers' rate is known better than the cluster's own figure; null: there is none.
@@ -83,21 +75,22 @@ std::string refuse_size(const World& world, const StepTimeline& timeline, const 
                      with_commas(workers_that_fit(world, timeline, strategy, memory)), size(memory));
 }
 
-std::string refuse_sharing(const Case& asked, const MethodChoice& method, const Catalog& catalog) {
+std::string refuse_sharing(const PlannedCase& planned, const Catalog& catalog) {
+  const auto& [asked, strategy] = planned;
   const int gpus_per_node = catalog.profiles.at(asked.profile).gpus_per_node;
-  if (std::string why = refuse_groups(method, gpus_per_node); !why.empty()) return why;
-  return refuse_division(method, catalog.traces.at(asked.workload),
+  if (std::string why = refuse_groups(strategy.method, gpus_per_node); !why.empty()) return why;
+  return refuse_division(strategy.method, catalog.traces.at(asked.workload),
                          {.workers = asked.gpus,
                           .gpus_per_node = gpus_per_node,
                           .batch_per_gpu = asked.batch_per_gpu,
                           .accumulate = asked.accumulate});
 }
 
-std::string refuse_simulation(const Case& asked, const Catalog& catalog, std::int64_t memory) {
-  const TrainingStrategy strategy = parse_strategy(asked);
+std::string refuse_simulation(const PlannedCase& planned, const Catalog& catalog, std::int64_t memory) {
+  const auto& [asked, strategy] = planned;
   if (strategy.algorithm.is_vendor()) return "a library's own collective has no schedule to simulate";
-  const World world = strategy.world(asked.gpus, catalog.profiles.at(asked.profile).gpus_per_domain());
-  std::string why = refuse_sharing(asked, strategy.method, catalog);
+  const World world = planned.world(catalog.profiles.at(asked.profile).gpus_per_domain());
+  std::string why = refuse_sharing(planned, catalog);
   if (why.empty()) why = refuse_strategy(strategy, world);
   return why.empty() ? refuse_size(world, catalog.traces.at(asked.workload).timeline, strategy, memory) : why;
 }
@@ -111,19 +104,18 @@ std::string refuse_choice(const Profile& profile, int workers, std::int64_t memo
                      format(Bytes(static_cast<double>(memory))));
 }
 
-std::int64_t simulation_bytes(const Case& asked, const Catalog& catalog) {
+std::int64_t simulation_bytes(const PlannedCase& planned, const Catalog& catalog) {
+  const auto& [asked, strategy] = planned;
   if (asked.gpus < kLargeWorld) return 0;
-  const TrainingStrategy strategy = parse_strategy(asked);
-  const World world = strategy.world(asked.gpus, catalog.profiles.at(asked.profile).gpus_per_domain());
+  const World world = planned.world(catalog.profiles.at(asked.profile).gpus_per_domain());
   return simulation_need(world, catalog.traces.at(asked.workload).timeline, strategy).bytes;
 }
 
-Seconds simulation_time(const Case& asked, const Catalog& catalog) {
-  if (asked.gpus < kLargeWorld) return kSmallCase;
-  const Profile& cluster = catalog.profiles.at(asked.profile);
-  const StepTimeline timeline = timeline_of(asked, catalog);
-  const TrainingStrategy strategy = parse_strategy(asked);
-  return simulation_time(cluster, strategy.world(asked.gpus, cluster.gpus_per_domain()), timeline, strategy);
+Seconds simulation_time(const PlannedCase& planned, const Catalog& catalog) {
+  if (planned.asked.gpus < kLargeWorld) return kSmallCase;
+  const Profile& cluster = catalog.profiles.at(planned.asked.profile);
+  return simulation_time(cluster, planned.world(cluster.gpus_per_domain()), timeline_of(planned, catalog),
+                         planned.strategy);
 }
 
 const Profile& SimulatedRunner::profile(const std::string& name, End end, const Preset* preset) {
@@ -148,24 +140,25 @@ StepSimulator& SimulatedRunner::simulator(const std::string& profile_name, const
 }
 
 /// The factor by which GPUs are slower for all that a full node's rate has in it beside what is simulated.
-double SimulatedRunner::slowed_by_node(const Case& asked, double node_rate) {
+double SimulatedRunner::slowed_by_node(const PlannedCase& planned, double node_rate) {
+  const Case& asked = planned;
   const int full = catalog_.profiles.at(asked.profile).gpus_per_node;
-  if (node_rate == 0 || asked.gpus < full || full == 1 || !method_of(asked).division.none()) return 1;
-  Case node = asked;
-  node.gpus = full;
-  node.training.recompute.clear();  // as nodes are measured
+  if (node_rate == 0 || asked.gpus < full || full == 1 || !planned.strategy.method.division.none()) return 1;
+  Case of_node = asked;
+  of_node.gpus = full;
+  of_node.training.recompute.clear();  // as nodes are measured
+  const PlannedCase node = hbench::planned(of_node);
   const StepTimeline timeline = timeline_of(node, catalog_);
   // A rate that is no rate of such a node explains nothing.
   if (!can_be_node_rate(node_rate, full * timeline.samples_per_second())) return 1;
-  const TrainingStrategy strategy = parse_strategy(node);
-  const World world = strategy.world(full, full);
-  if (!refuse_strategy(strategy, world).empty()) return 1;
-  const StepTimes times = simulator(node.profile, world, End::stated, nullptr).run(timeline, strategy);
+  const World world = node.world(full);
+  if (!refuse_strategy(node.strategy, world).empty()) return 1;
+  const StepTimes times = simulator(asked.profile, world, End::stated, nullptr).run(timeline, node.strategy);
   return asked.batch_per_gpu * full / node_rate / times.step.value;
 }
 
 StepFacts SimulatedRunner::facts_of(const Setting& setting, const SimulatedStep& step) const {
-  const Case& asked = setting.asked;
+  const Case& asked = setting.planned;
   const Profile& cluster = catalog_.profiles.at(asked.profile);
   const Trace& trace = catalog_.traces.at(asked.workload);
   const int of_node = std::min(asked.gpus, cluster.gpus_per_node);
@@ -196,50 +189,54 @@ StepFacts SimulatedRunner::facts_of(const Setting& setting, const SimulatedStep&
 }
 
 /// The same by what the profile has of a node, at the batch at which it has it.
-double SimulatedRunner::slowed_by_known_node(const Case& asked) {
-  const GpuRate* known = known_node(asked, catalog_.profiles.at(asked.profile));
+double SimulatedRunner::slowed_by_known_node(const PlannedCase& planned) {
+  const GpuRate* known = known_node(planned, catalog_.profiles.at(planned.asked.profile));
   if (known == nullptr) return 1;
-  const bool other = asked.global_batch > 0 && known->batch > 0;
-  if (!other) return slowed_by_node(asked, known->node);
-  Case node = asked;
-  node.batch_per_gpu = known->batch;
-  node.accumulate = 0;
+  const bool other = planned.asked.global_batch > 0 && known->batch > 0;
+  if (!other) return slowed_by_node(planned, known->node);
+  PlannedCase node = planned;
+  node.asked.batch_per_gpu = known->batch;
+  node.asked.accumulate = 0;
   return slowed_by_node(node, known->node);
 }
 
-SimulatedRunner::Setting SimulatedRunner::setting_of(const Case& asked, double node_rate) {
+SimulatedRunner::Setting SimulatedRunner::setting_of(const PlannedCase& planned, double node_rate) {
+  const auto& [asked, strategy] = planned;
   const Profile& cluster = catalog_.profiles.at(asked.profile);
-  const TrainingStrategy strategy = strategy_on(cluster, asked);
-  Setting setting{.asked = asked,
-                  .rate = one_gpu(asked, catalog_),
-                  .slowed = node_rate > 0 ? slowed_by_node(asked, node_rate) : slowed_by_known_node(asked),
+  Setting setting{.planned = planned,
+                  .rate = one_gpu(planned, catalog_),
+                  .slowed = node_rate > 0 ? slowed_by_node(planned, node_rate) : slowed_by_known_node(planned),
                   .strategy = strategy,
-                  .world = strategy.world(asked.gpus, cluster.gpus_per_domain())};
-  if (asked.accumulate > 1 || !asked.training.recompute.empty() || !method_of(asked).division.none())
-    setting.rate.samples_per_second = timeline_of(asked, catalog_).samples_per_second();
+                  .world = planned.world(cluster.gpus_per_domain())};
+  setting.strategy.compressor.measured = cluster.coding_rate(strategy.compressor.text());
+  if (asked.accumulate > 1 || !asked.training.recompute.empty() || !strategy.method.division.none())
+    setting.rate.samples_per_second = timeline_of(planned, catalog_).samples_per_second();
   return setting;
 }
 
 StepTimes SimulatedRunner::simulated(const Setting& setting, End end, double network_slower, double gpu_faster,
                                      std::vector<Span>* spans) {
-  const Profile& cluster = catalog_.profiles.at(setting.asked.profile);
-  const StepTimeline timeline = timeline_of(setting.asked, catalog_, gpu_faster / setting.slowed);
-  return simulator(setting.asked.profile, setting.world, has_ends(cluster, setting.world) ? end : End::stated,
+  const std::string& profile_name = setting.planned.asked.profile;
+  const Profile& cluster = catalog_.profiles.at(profile_name);
+  const StepTimeline timeline = timeline_of(setting.planned, catalog_, gpu_faster / setting.slowed);
+  return simulator(profile_name, setting.world, has_ends(cluster, setting.world) ? end : End::stated,
                    servers_preset(cluster, setting.world, setting.strategy))
       .run(timeline, setting.strategy, network_slower, end, spans);
 }
 
-StatedStep SimulatedRunner::stated(const Case& asked, double node_rate) {
-  const Setting setting = setting_of(asked, node_rate);
+StatedStep SimulatedRunner::stated(const PlannedCase& planned, double node_rate) {
+  const Setting setting = setting_of(planned, node_rate);
   // What is lost depends on the band.
   return {.step = loses(setting) ? step(setting).step() : simulated(setting, End::stated).step,
           .rate = setting.rate.samples_per_second};
 }
 
-SimulatedStep SimulatedRunner::step(const Case& asked, double node_rate) { return step(setting_of(asked, node_rate)); }
+SimulatedStep SimulatedRunner::step(const PlannedCase& planned, double node_rate) {
+  return step(setting_of(planned, node_rate));
+}
 
 SimulatedStep SimulatedRunner::step(const Setting& setting) {
-  const Case& asked = setting.asked;
+  const Case& asked = setting.planned;
   const Profile& cluster = catalog_.profiles.at(asked.profile);
   const OneGpu& rate = setting.rate;
   SimulatedStep result{.rate = rate.samples_per_second, .rate_factor = rate.factor};
@@ -267,11 +264,11 @@ SimulatedStep SimulatedRunner::step(const Setting& setting) {
   return result;
 }
 
-CaseResult SimulatedRunner::run(const Case& asked) {
-  const SimulatedStep simulated = step(asked);
+CaseResult SimulatedRunner::run(const PlannedCase& planned) {
+  const auto& [asked, strategy] = planned;
+  const SimulatedStep simulated = step(planned);
   const StepTimes& times = simulated.times;
-  CaseResult result;
-  result.asked = asked;
+  CaseResult result{.asked = asked};
   const auto add = [&](std::string_view metric, double value, const char* unit = "s") {
     result.samples.push_back({.metric = std::string(metric), .value = value, .unit = unit});
   };
@@ -281,8 +278,8 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   add("step_seconds_better", simulated.fast.value);
   add("step_seconds_worse", simulated.slow.value);
   add("communication_seconds", times.communication.value);
-  add_other_batch(result, one_gpu(asked, catalog_));
-  add_memory(result, memory_of(asked, catalog_));
+  add_other_batch(result, one_gpu(planned, catalog_));
+  add_memory(result, memory_of(planned, catalog_));
   if (times.staleness)
     for (const auto& [name, value] : times.staleness->parts())
       add(fmt::format("{}{}", metric::kStaleness, name), value, "1");
@@ -297,7 +294,7 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   add("ledger/straggler", times.straggler.value);
   add("ledger/slowdown", times.slowdown.value);
   // Spans are of an iteration in which ranks exchange something, and times the mean of all.
-  const double share = exchanging_share(method_of(asked).plan(asked.strategy.overlap));
+  const double share = exchanging_share(strategy.method.plan(strategy.overlap));
   const Ledger waiting = step_ledgers(simulated.spans).front().ledger;
   const Seconds negotiation = waiting.negotiation * share, coding = waiting.coding * share;
   add("ledger/exposed", std::max(0.0, (times.exposed - negotiation - coding).value));
@@ -309,9 +306,9 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   return result;
 }
 
-Seconds simulation_time(const std::vector<Case>& cases, const Catalog& catalog) {
+Seconds simulation_time(const std::vector<PlannedCase>& cases, const Catalog& catalog) {
   Seconds all(0);
-  for (const Case& asked : cases) all = all + simulation_time(asked, catalog);
+  for (const PlannedCase& each : cases) all = all + simulation_time(each, catalog);
   return all;
 }
 

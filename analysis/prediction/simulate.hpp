@@ -19,22 +19,22 @@ std::string refuse_size(const World& world, const StepTimeline& timeline, const 
 
 /// Why the model of a case cannot be shared out among the GPUs of its cluster as its method says: one sentence; empty
 /// when it can. `catalog` holds what the case names.
-std::string refuse_sharing(const Case& asked, const MethodChoice& method, const Catalog& catalog);
+std::string refuse_sharing(const PlannedCase& planned, const Catalog& catalog);
 
 /// Why nobody can simulate the case in `memory` bytes: one sentence; empty when it can be. `catalog` holds what the
-/// case names. \pre the case communicates. \throws Error (usage) as `parse_strategy`.
-std::string refuse_simulation(const Case& asked, const Catalog& catalog, std::int64_t memory);
+/// case names. \pre the case communicates.
+std::string refuse_simulation(const PlannedCase& planned, const Catalog& catalog, std::int64_t memory);
 
 /// `refuse_size` of choosing an algorithm (`--algorithm auto`) for a world of `workers`.
 std::string refuse_choice(const Profile& profile, int workers, std::int64_t memory);
 
 /// The memory that simulating the case takes at most, where that is worth counting; else 0. `catalog` as above.
-std::int64_t simulation_bytes(const Case& asked, const Catalog& catalog);
+std::int64_t simulation_bytes(const PlannedCase& planned, const Catalog& catalog);
 
 /// About how long `SimulatedRunner::run` will take. `catalog` holds what the case names.
-Seconds simulation_time(const Case& asked, const Catalog& catalog);
+Seconds simulation_time(const PlannedCase& planned, const Catalog& catalog);
 /// The same of all cases.
-Seconds simulation_time(const std::vector<Case>& cases, const Catalog& catalog);
+Seconds simulation_time(const std::vector<PlannedCase>& cases, const Catalog& catalog);
 
 /// Returns `vgg16, 64 GPUs of aws-p3-25gbe, ring`: a simulation in words.
 std::string simulation_in_words(const Case& asked);
@@ -97,34 +97,35 @@ class SimulatedRunner {
   /// `node_rate` is what all GPUs of one full node were seen to make together, in samples/s, 0: not known. It has
   /// input, PCIe and framework in it, so that a step of several nodes starts from it. \throws Error (interrupted) when
   /// a stop was requested; later runs are as good as if this one had never been.
-  SimulatedStep step(const Case& asked, double node_rate = 0);
+  SimulatedStep step(const PlannedCase& planned, double node_rate = 0);
   /// Only what `step` states, without its band: mostly in a third of the time. \throws as `step`.
-  StatedStep stated(const Case& asked, double node_rate = 0);
+  StatedStep stated(const PlannedCase& planned, double node_rate = 0);
   /// The same as samples. \throws as `step`.
-  CaseResult run(const Case& asked);
+  CaseResult run(const PlannedCase& planned);
 
  private:
   /// What the simulations of one case have in common.
   struct Setting {
-    const Case& asked;
+    const PlannedCase& planned;
     OneGpu rate;
-    double slowed;  ///< the factor by which GPUs are slower in a full node; 1: not known
-    TrainingStrategy strategy;
+    double slowed;              ///< the factor by which GPUs are slower in a full node; 1: not known
+    TrainingStrategy strategy;  ///< with what its compressor was measured to take on the cluster
     World world;
   };
   /// Returns whether a framework loses time beside its schedule (`SimulatedStep::lost`).
   bool loses(const Setting& setting) const {
-    return setting.asked.gpus > 1 && setting.strategy.preset != nullptr && setting.slowed == 1 && !rates_of_jobs_;
+    return setting.planned.asked.gpus > 1 && setting.strategy.preset != nullptr && setting.slowed == 1 &&
+           !rates_of_jobs_;
   }
-  Setting setting_of(const Case& asked, double node_rate);
+  Setting setting_of(const PlannedCase& planned, double node_rate);
   SimulatedStep step(const Setting& setting);
   StepTimes simulated(const Setting& setting, End end, double network_slower = 1, double gpu_faster = 1,
                       std::vector<Span>* spans = nullptr);
   StepSimulator& simulator(const std::string& profile_name, const World& world, End end, const Preset* preset);
   /// With the rate of the preset's servers; null: no preset.
   const Profile& profile(const std::string& name, End end, const Preset* preset);
-  double slowed_by_node(const Case& asked, double node_rate);
-  double slowed_by_known_node(const Case& asked);
+  double slowed_by_node(const PlannedCase& planned, double node_rate);
+  double slowed_by_known_node(const PlannedCase& planned);
   StepFacts facts_of(const Setting& setting, const SimulatedStep& step) const;
 
   const Catalog& catalog_;

@@ -16,7 +16,7 @@ namespace {
 /// Threads that take one case after the other, in their order.
 class Crew {
  public:
-  Crew(const std::vector<const Case*>& cases, const Catalog& catalog, const SimulationMeans& means)
+  Crew(const std::vector<const PlannedCase*>& cases, const Catalog& catalog, const SimulationMeans& means)
       : cases_(cases), catalog_(catalog), means_(means), outcomes_(cases.size()) {
     const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
     for (std::size_t i = 0; i < std::min(cores, cases.size()); ++i) threads_.emplace_back([this] { work(); });
@@ -92,9 +92,9 @@ class Crew {
     changed_.notify_all();
   }
 
-  static Outcome outcome_of(SimulatedRunner& runner, const Case& asked) {
+  static Outcome outcome_of(SimulatedRunner& runner, const PlannedCase& planned) {
     try {
-      return {.result = runner.run(asked), .failure = nullptr};
+      return {.result = runner.run(planned), .failure = nullptr};
     } catch (...) {
       return {.result = {}, .failure = std::current_exception()};
     }
@@ -105,7 +105,7 @@ class Crew {
     changed_.notify_all();
   }
 
-  const std::vector<const Case*>& cases_;
+  const std::vector<const PlannedCase*>& cases_;
   const Catalog& catalog_;
   const SimulationMeans& means_;
   std::atomic<bool> leaves_ = false;
@@ -119,7 +119,7 @@ class Crew {
 
 }  // namespace
 
-void simulate_each(const std::vector<const Case*>& cases, const Catalog& catalog, const SimulationMeans& means,
+void simulate_each(const std::vector<const PlannedCase*>& cases, const Catalog& catalog, const SimulationMeans& means,
                    const CaseFollower& follower) {
   Crew crew(cases, catalog, means);
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -128,16 +128,16 @@ void simulate_each(const std::vector<const Case*>& cases, const Catalog& catalog
   }
 }
 
-std::vector<CaseResult> simulate_all(const std::vector<Case>& cases, const Catalog& catalog,
+std::vector<CaseResult> simulate_all(const std::vector<PlannedCase>& cases, const Catalog& catalog,
                                      const SimulationMeans& means) {
-  std::vector<const Case*> pointers;
-  for (const Case& asked : cases) pointers.push_back(&asked);
+  std::vector<const PlannedCase*> pointers;
+  for (const PlannedCase& each : cases) pointers.push_back(&each);
   std::vector<CaseResult> results;
   simulate_each(pointers, catalog, means,
                 {.waits_for = [&](const Case& asked) { means.begun(simulation_in_words(asked)); },
                  .made =
                      [&](CaseResult result) {
-                       means.done(simulation_time(result.asked, catalog));
+                       means.done(simulation_time(cases[results.size()], catalog));
                        results.push_back(std::move(result));
                      }});
   return results;

@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
+#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/data.hpp"
-#include "analysis/records/records.hpp"
 
 namespace hbench {
 
@@ -20,12 +20,12 @@ struct CaseFollower {
 /// results are those of `SimulatedRunner::run`; they are quickest in the plan's order. `catalog` holds what the cases
 /// name. Of `means`, `stop` is asked on all threads, and those that follow the work are not called. \throws Error
 /// (interrupted) when a stop was requested, and what a simulation throws: once all cases before it are handed over.
-void simulate_each(const std::vector<const Case*>& cases, const Catalog& catalog, const SimulationMeans& means,
+void simulate_each(const std::vector<const PlannedCase*>& cases, const Catalog& catalog, const SimulationMeans& means,
                    const CaseFollower& follower);
 
 /// The same of all cases, and tells who follows of each. `SimulationMeans::more` is not called: the caller knows of
 /// further work.
-std::vector<CaseResult> simulate_all(const std::vector<Case>& cases, const Catalog& catalog,
+std::vector<CaseResult> simulate_all(const std::vector<PlannedCase>& cases, const Catalog& catalog,
                                      const SimulationMeans& means);
 
 }  // namespace hbench

@@ -111,14 +111,15 @@ void simulate_again(TracedCase& traced, const CaseResult& result, const Data& da
   catalog.traces.emplace(
       asked.workload, data.traces.load(found_at(asked.workload, data.traces.names(), request.workloads, "--workload")));
   take_rate(catalog.profiles.begin()->second, catalog.traces.begin()->second, rates, asked.training.precision);
-  if (const std::string why = refuse_simulation(asked, catalog, request.memory); !why.empty())
+  const PlannedCase again = planned(asked);
+  if (const std::string why = refuse_simulation(again, catalog, request.memory); !why.empty())
     throw Error(ExitCode::usage, fmt::format("{} cannot be simulated again: {}", traced.name, why),
                 "name other cases by --case");
-  if (const Seconds time = simulation_time(asked, catalog); request.match.empty() && time > kPatience)
+  if (const Seconds time = simulation_time(again, catalog); request.match.empty() && time > kPatience)
     throw Error(ExitCode::usage, fmt::format("{} takes about {} to simulate again", traced.name, format(time)),
                 "name by --case what you mean");
   request.simulating(traced.name);
-  const SimulatedStep step = SimulatedRunner(catalog).step(result.asked);
+  const SimulatedStep step = SimulatedRunner(catalog).step(again);
   traced.steps = {{.launch = 0, .iteration = 0, .spans = step.spans}};
   traced.alone = step.times.alone;
   const auto stored = value_of(result, "step_seconds");

@@ -109,7 +109,7 @@ void require_simulable(const CaseResult& published, const Catalog& catalog, std:
     throw Error(ExitCode::usage, fmt::format("{} on {}: a GPU alone exchanges nothing", asked.workload, asked.profile),
                 "leave out the row; its rate is the baseline_throughput of others");
   const Profile& cluster = catalog.profiles.at(asked.profile);
-  std::string why = refuse_simulation(asked, catalog, memory);
+  std::string why = refuse_simulation(planned(asked), catalog, memory);
   if (why.empty() && figure_of(published, "baseline_throughput") == 0 && !cluster.rates.contains(asked.workload))
     why = "no rate of one GPU: the row states no baseline_throughput, and the profile has none";
   if (why.empty()) return;
@@ -165,7 +165,7 @@ class Validator {
     const Profile& cluster = catalog_.profiles.at(published.asked.profile);
     const std::vector<Figure> assumed = cluster.assumed();
     const bool several = cluster.domains_of(published.asked.gpus) > 1;
-    const Case asked = asked_of(published);
+    const PlannedCase asked = asked_of(published);
     const SimulatedStep step = runner_.step(asked);
     const double seen = published_step(published, step.rate);
     Validation validation{prediction_of(step, seen, published.asked)};
@@ -174,7 +174,7 @@ class Validator {
     if (validation.chosen == "preset") {
       Case other = asked;
       other.strategy.preset = kFrameworkWithoutCost;
-      validation.left_out = prediction_of(runner_.step(other), seen, published.asked);
+      validation.left_out = prediction_of(runner_.step(planned(other)), seen, published.asked);
     }
     validation.mixed_precision = is_mixed(published, cluster);
     validation.computed_timeline = catalog_.traces.at(published.asked.workload).computed();
@@ -201,13 +201,13 @@ class Validator {
     return start_of(published, published_, catalog_.profiles.at(published.asked.profile).gpus_per_node);
   }
 
-  Case asked_of(const CaseResult& published) const {
+  PlannedCase asked_of(const CaseResult& published) const {
     Case asked = simulated_case(published, is_mixed(published, catalog_.profiles.at(published.asked.profile)));
     if (const CaseResult* node = start(published)) {
       asked.profile = cluster_as_in(*node);
       asked.global_batch = published.asked.batch_per_gpu * published.asked.gpus;
     }
-    return asked;
+    return planned(asked);
   }
 
   /// What the same job makes on one full node by the same source; 0: it is one, or the source does not say.

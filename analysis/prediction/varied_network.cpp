@@ -26,7 +26,7 @@ void leave_out_single_nodes(Plan& plan, const Profile& base) {
 }
 
 /// In the order in which workloads were asked for.
-void sort_by_workload(std::vector<Case>& cases) {
+void sort_by_workload(std::vector<PlannedCase>& cases) {
   std::map<std::string, std::size_t> places;
   for (const Case& asked : cases) places.try_emplace(asked.workload, places.size());
   std::ranges::stable_sort(cases, {}, [&](const Case& asked) { return places.at(asked.workload); });
@@ -68,8 +68,8 @@ Profile with_network_rate(Profile profile, BytesPerSecond per_node) {
   return profile;
 }
 
-const SimulatedStep& VariedNetwork::step(const Case& asked, BytesPerSecond per_node) {
-  const std::pair key(asked.key(), per_node.value);
+const SimulatedStep& VariedNetwork::step(const PlannedCase& planned, BytesPerSecond per_node) {
+  const std::pair key(planned.asked.key(), per_node.value);
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   if (!runner_ || per_node != last_rate_) {
     for (const auto& [name, profile] : stated_.profiles)
@@ -77,7 +77,7 @@ const SimulatedStep& VariedNetwork::step(const Case& asked, BytesPerSecond per_n
     runner_.emplace(varied_, stop_, true);
     last_rate_ = per_node;
   }
-  return known_.emplace(key, runner_->step(asked)).first->second;
+  return known_.emplace(key, runner_->step(planned)).first->second;
 }
 
 }  // namespace hbench

@@ -33,7 +33,7 @@ class VariedNetwork {
   VariedNetwork& operator=(const VariedNetwork&) = delete;
 
   /// \throws as `SimulatedRunner::step`.
-  const SimulatedStep& step(const Case& asked, BytesPerSecond per_node);
+  const SimulatedStep& step(const PlannedCase& planned, BytesPerSecond per_node);
   /// As it was given.
   const Catalog& catalog() const { return stated_; }
 

@@ -42,14 +42,14 @@ bool serves(const fs::path& file, const CalibrationPlan& calibration, const Data
                              [&](const Case& baseline) { return known.rates.contains(baseline.workload); });
 }
 
-void record(const Case& baseline, const CalibrationRun& run) {
+void record(const Case& baseline, const CalibrationPlan& calibration, const CalibrationRun& run) {
   const fs::path file = trace_file(run.folder, baseline);
   if (run.reuse && fs::exists(file)) return;
   run.doing(fmt::format("recording a step of {}", baseline.workload));
   record_step(run.program, {.model = baseline.workload,
                             .own = find_own_model(run.own_models, baseline.workload),
                             .device = baseline.training.on_gpu() ? "gpu" : "cpu",
-                            .precision = std::string(entry_of(parse_strategy(baseline).precision).name),
+                            .precision = std::string(entry_of(calibration.place.alone.precision).name),
                             .optimizer = baseline.training.optimizer,
                             .batch = baseline.batch_per_gpu,
                             .image_size = baseline.image_size,
@@ -148,7 +148,7 @@ void calibrate(const CalibrationPlan& calibration, const Data& data, const Calib
       missing.push_back(std::move(network));
   }
   for (const Case& baseline : calibration.baselines) {
-    record(baseline, run);
+    record(baseline, calibration, run);
     if (interrupted()) return;
   }
   if (!missing.empty()) write_profiles(calibration, missing, run);
@@ -168,12 +168,14 @@ Plan calibrated_plan(const CalibrationPlan& calibration, const SweepRequest& req
   for (const std::string& name : calibration.networks)
     predicted.profiles.push_back(fs::absolute(profile_file(folder, data.profiles.load(name))).string());
   Plan plan = make_plan(predicted, data, machine);
-  for (Case& asked : plan.cases) {
+  for (PlannedCase& each : plan.cases) {
+    Case asked = each;
     const Case& measured = *std::ranges::find(calibration.baselines, asked.workload, &Case::workload);
     asked.image_size = measured.image_size;
     asked.model_digest = measured.model_digest;
     asked.training = measured.training;
     if (asked.is_timed()) asked.machine = measured.machine;
+    each = planned(std::move(asked));
   }
   return plan;
 }

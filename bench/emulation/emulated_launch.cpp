@@ -9,7 +9,6 @@
 #include <iterator>
 
 #include "analysis/prediction/case_memory.hpp"
-#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/records/emulation.hpp"
 #include "analysis/trace/ledger.hpp"
 #include "bench/emulation/namespaces.hpp"
@@ -64,8 +63,8 @@ std::map<std::string, std::string> launcher_environment() {
 }
 
 /// Jobs do whole cycles of their plan.
-int iterations_of(const WorkOrder& order) {
-  const StepPlan plan = method_of(order.asked).plan(order.asked.strategy.overlap);
+int iterations_of(const WorkOrder& order, const TrainingStrategy& strategy) {
+  const StepPlan plan = strategy.method.plan(strategy.overlap);
   const int cycle = plan.cycle();
   const auto whole = [cycle](int steps) { return (steps + cycle - 1) / cycle * cycle; };
   return plan.start() + whole(order.warmup_steps) + whole(order.steps) + whole(order.traced_steps);
@@ -84,9 +83,10 @@ StepsAtMost most_steps(const MethodChoice& method) {
 
 WorkOrder order_of(const EmulatedCase& emulated, const MeasureOptions& options) {
   const double dilation = emulated.cluster.dilation;
+  const auto& [asked, strategy] = emulated.planned;
   WorkOrder order;
-  order.asked = emulated.asked;
-  const StepsAtMost most = most_steps(method_of(emulated.asked));
+  order.asked = asked;
+  const StepsAtMost most = most_steps(strategy.method);
   order.warmup_steps = std::min(options.warmup_steps, most.warmup);
   order.steps = std::min(options.steps, most.timed);
   order.traced_steps = std::min(options.traced_steps, 1);
@@ -97,11 +97,10 @@ WorkOrder order_of(const EmulatedCase& emulated, const MeasureOptions& options) 
                 .dilation = dilation,
                 .straggler = emulated.straggler,
                 .overlap_slowdown = emulated.overlap_slowdown};
-  if (method_of(order.asked).goes_by_units()) own.replay.units = model_units(emulated.timeline);
+  if (strategy.method.goes_by_units()) own.replay.units = model_units(emulated.timeline);
   own.costs = emulated.cluster.costs;
-  own.polling =
-      emulated_polling(emulated.latency, dilation,
-                       {emulated.cluster.links.ranks(), options.host.cores, emulated.asked.strategy.servers > 0});
+  own.polling = emulated_polling(emulated.latency, dilation,
+                                 {emulated.cluster.links.ranks(), options.host.cores, strategy.servers > 0});
   own.costs.noticed_late = own.polling;
   own.replay.slower.assign(emulated.cluster.links.node_of_rank.size(), 1);
   for (const EmulatedFault& fault : emulated.faults)
@@ -248,29 +247,28 @@ std::vector<EmulatedFault> emulated_faults() {
 
 Seconds emulated_launch_time(const EmulatedCase& emulated, const MeasureOptions& options) {
   const WorkOrder order = order_of(emulated, options);
-  const int steps = iterations_of(order);
+  const int steps = iterations_of(order, emulated.planned.strategy);
   // Links, and processes that start one after the other on these cores.
   const Seconds start = Seconds(2) + Seconds(0.8 * emulated.cluster.links.ranks() / options.host.cores);
   return start + emulated.expected * (emulated.cluster.dilation * steps);
 }
 
-EmulatedCase emulated_case(const Case& asked, const Catalog& catalog, SimulatedRunner& simulated,
+EmulatedCase emulated_case(const PlannedCase& planned, const Catalog& catalog, SimulatedRunner& simulated,
                            const EmulationOptions& options) {
-  const Profile& profile = catalog.profiles.at(asked.profile);
-  const World world = world_of(asked, profile.gpus_per_domain());
-  EmulatedCase emulated;
-  emulated.asked = asked;
-  emulated.timeline = timeline_of(asked, catalog);
-  emulated.one_gpu = one_gpu(asked, catalog);
-  emulated.memory = memory_of(asked, catalog);
-  const double dilation =
-      options.dilation > 0 ? options.dilation
-                           : choose_dilation({profile, world, emulated.timeline, parse_strategy(asked)}, options.cores);
+  const Profile& profile = catalog.profiles.at(planned.asked.profile);
+  const World world = planned.world(profile.gpus_per_domain());
+  EmulatedCase emulated{.planned = planned,
+                        .timeline = timeline_of(planned, catalog),
+                        .one_gpu = one_gpu(planned, catalog),
+                        .memory = memory_of(planned, catalog)};
+  const double dilation = options.dilation > 0
+                              ? options.dilation
+                              : choose_dilation({profile, world, emulated.timeline, planned.strategy}, options.cores);
   emulated.cluster = emulated_cluster(profile, world, dilation, options.faults);
   emulated.stretches = options.dilation == 0;
   emulated.straggler = profile.straggler;
   emulated.overlap_slowdown = profile.overlap_slowdown;
-  emulated.expected = simulated.step(asked).times.step;
+  emulated.expected = simulated.step(planned).times.step;
   emulated.latency = profile.network_latency;
   emulated.faults = options.faults;
   return emulated;
@@ -279,7 +277,7 @@ EmulatedCase emulated_case(const Case& asked, const Catalog& catalog, SimulatedR
 CaseResult emulate(EmulatedCase emulated, const MeasureOptions& options, const std::function<void(int)>& on_launch) {
   constexpr int kStretched = 2;
   int stretched = 0;
-  CaseResult result = launch_all(emulated.asked, options.launches, [&](int launch) {
+  CaseResult result = launch_all(emulated.planned, options.launches, [&](int launch) {
     MeasureOptions own = options;
     if (launch > 0) own.traced_steps = 0;  // one look is enough, and takes a step
     while (true) {

@@ -19,7 +19,7 @@ namespace hbench {
 inline constexpr double kMostBusy = 0.1;
 
 struct EmulatedCase {
-  Case asked;
+  PlannedCase planned;
   StepTimeline timeline;  ///< of the case's GPU and batch
   OneGpu one_gpu;         ///< the speed that it has
   StepMemory memory;      ///< what the cluster's GPU keeps
@@ -58,7 +58,7 @@ Seconds emulated_launch_time(const EmulatedCase& emulated, const MeasureOptions&
 
 /// What it takes to emulate a planned case: its timeline, the links and costs of its cluster, and a dilation. \throws
 /// as `SimulatedRunner::step`.
-EmulatedCase emulated_case(const Case& asked, const Catalog& catalog, SimulatedRunner& simulated,
+EmulatedCase emulated_case(const PlannedCase& planned, const Catalog& catalog, SimulatedRunner& simulated,
                            const EmulationOptions& options);
 
 /// All launches of a case, one after the other until one fails, with what it is relative to: one GPU of the cluster

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/records/fingerprint.hpp"
 #include "collectives/base/table.hpp"
 
@@ -130,18 +129,19 @@ FrameworkChoice parse_framework(std::string_view text) {
   return choice;
 }
 
-void set_framework(Case& asked, const FrameworkChoice& choice, const std::string& version) {
+PlannedCase planned_by(const FrameworkChoice& choice, const std::string& version, const Case& asked) {
   TrainingStrategy strategy = strategy_of(find_entry(presets(), choice.framework->preset, "preset"), 1);
   strategy.method = parse_method(choice.method());
   if (strategy.method.goes_by_units()) strategy.fusion = parse_fusion("none");
   strategy.on_gpu = asked.training.on_gpu();
   if (!asked.training.precision.empty()) strategy.precision = parse_precision(asked.training.precision);
-  write_strategy(asked, strategy);
-  asked.strategy.framework = choice.text();
-  asked.strategy.framework_version = version;
-  asked.implementation = kFrameworkRevision;
-  asked.source = fmt::format("this machine's {}, {} {}, synthetic images", strategy.on_gpu ? "GPUs" : "CPU cores",
-                             asked.strategy.framework, version);
+  PlannedCase trained = planned(asked, strategy);
+  trained.asked.strategy.framework = choice.text();
+  trained.asked.strategy.framework_version = version;
+  trained.asked.implementation = kFrameworkRevision;
+  trained.asked.source = fmt::format("this machine's {}, {} {}, synthetic images",
+                                     strategy.on_gpu ? "GPUs" : "CPU cores", choice.text(), version);
+  return trained;
 }
 
 std::string refuse_framework(const Framework& framework, const Case& asked) {

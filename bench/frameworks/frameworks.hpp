@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/records/records.hpp"
+#include "analysis/prediction/case_strategy.hpp"
 #include "workloads/models/models.hpp"
 
 namespace hbench {
@@ -56,8 +56,8 @@ struct FrameworkChoice {
 /// \throws Error (usage), with a suggestion.
 FrameworkChoice parse_framework(std::string_view text);
 
-/// Writes into a case that a framework of this version trains it, as its preset says. `asked` has all else.
-void set_framework(Case& asked, const FrameworkChoice& choice, const std::string& version);
+/// Plans a case that a framework of this version trains, as its preset says. `asked` has all else.
+PlannedCase planned_by(const FrameworkChoice& choice, const std::string& version, const Case& asked);
 
 /// Why a framework does not train such a case; empty where it does. What all of them lack: so far they train
 /// with plain SGD, and those models that torchvision has.

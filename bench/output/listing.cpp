@@ -229,9 +229,7 @@ std::string range_of(const PresetFigure& figure, double units, std::string_view 
 
 /// The label of what a framework sends, with its fusion policy even where that is the usual one.
 std::string strategy_text(const Preset& preset) {
-  Case asked;
-  write_strategy(asked, strategy_of(preset, 1));
-  Strategy& strategy = asked.strategy;
+  Strategy strategy = planned({}, strategy_of(preset, 1)).asked.strategy;
   strategy.preset.clear();
   const std::string fusion = std::exchange(strategy.fusion, "");
   return fmt::format("{}, {}", strategy.label(), fusion == kUnfused ? "no fusion" : fusion);

@@ -137,13 +137,13 @@ LaunchOutcome lost_launch(ExitCode code, int launch, const std::string& reason) 
 }
 
 LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, int launch) {
-  const TrainingStrategy strategy = parse_strategy(asked);
-  const bool alone = !strategy.communicates();
+  const PlannedCase job = planned(asked);
+  const bool alone = !job.strategy.communicates();
   const std::optional<FrameworkChoice> framework =
       asked.strategy.of_framework() ? std::optional(parse_framework(asked.strategy.framework)) : std::nullopt;
-  const int ranks = framework ? framework_processes(*framework->framework, asked)
-                              : strategy.world(asked.workers(), workers_per_node(asked)).ranks();
-  const bool has_job = ranks_are_processes(asked, strategy);
+  const int ranks =
+      framework ? framework_processes(*framework->framework, asked) : job.world(workers_per_node(asked)).ranks();
+  const bool has_job = ranks_are_processes(asked, job.strategy);
   const int processes = has_job ? ranks : 1;
   RankPlaces places = places_of(options.allocation, asked, ranks);
   if (!places.refusal.empty()) return lost_launch(ExitCode::lost_rank, launch, places.refusal);

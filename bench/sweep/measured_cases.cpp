@@ -10,7 +10,6 @@
 
 #include "analysis/points/points.hpp"
 #include "analysis/points/timed_steps.hpp"
-#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/records/machine_load.hpp"
 #include "analysis/records/rank_hosts.hpp"
 #include "analysis/trace/stragglers.hpp"
@@ -159,16 +158,17 @@ Member member_of(const Case* asked) {
 }
 
 /// The planned baseline of a measured case: the one of the same step.
-const Case* baseline_of(const Case& asked, const std::vector<Case>& planned, const std::vector<const Case*>& cases) {
+const Case* baseline_of(const Case& asked, const std::vector<PlannedCase>& plan,
+                        const std::vector<const Case*>& cases) {
   const std::string question = asked.baseline().question();
-  const auto found = std::ranges::find_if(planned, [&](const Case& other) {
+  const auto found = std::ranges::find_if(plan, [&](const Case& other) {
     return !other.strategy.communicates() && other.evidence == asked.evidence &&
            other.baseline().question() == question;
   });
-  if (found == planned.end()) return nullptr;
+  if (found == plan.end()) return nullptr;
   // Where it is measured itself it is that case, and no copy of it.
-  const auto own = std::ranges::find(cases, found->key(), [](const Case* each) { return each->key(); });
-  return own == cases.end() ? &*found : *own;
+  const auto own = std::ranges::find(cases, found->asked.key(), [](const Case* each) { return each->key(); });
+  return own == cases.end() ? &found->asked : *own;
 }
 
 /// One launch at a time; that it failed is said at once, and by the exit code.
@@ -203,7 +203,7 @@ class SweepLaunches {
     const std::vector<TracedStep> steps = std::exchange(traced_[&asked], {});
     const std::optional<Straggler> straggler = find_straggler(steps);
     if (!straggler) return;
-    const int ranks = parse_strategy(asked).world(asked.workers(), workers_per_node(asked)).ranks();
+    const int ranks = planned(asked).world(workers_per_node(asked)).ranks();
     hooks_.note(
         fmt::format("{}: {}", case_name(asked),
                     with_hosts(straggler->in_words(), places_of(options_.allocation, asked, ranks).host_of_rank)));
@@ -260,12 +260,12 @@ std::string case_name(const Case& asked) {
                      asked.nodes > 1 ? fmt::format(" of {} nodes", asked.nodes) : "");
 }
 
-ExitCode measure_cases(const std::vector<Case>& planned, const std::vector<const Case*>& cases,
+ExitCode measure_cases(const std::vector<PlannedCase>& plan, const std::vector<const Case*>& cases,
                        const MeasureOptions& options, int first_launch, const MeasuredHooks& hooks) {
   std::vector<const Case*> baselines;
   std::map<const Case*, std::vector<const Case*>> by_baseline;
   for (const Case* asked : cases) {
-    const Case* baseline = baseline_of(*asked, planned, cases);
+    const Case* baseline = baseline_of(*asked, plan, cases);
     if (std::ranges::find(baselines, baseline) == baselines.end()) baselines.push_back(baseline);
     if (asked != baseline) by_baseline[baseline].push_back(asked);
   }

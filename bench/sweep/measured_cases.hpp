@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/records/records.hpp"
+#include "analysis/prediction/case_strategy.hpp"
 #include "bench/sweep/measure.hpp"
 
 namespace hbench {
@@ -32,10 +32,10 @@ struct MeasuredHooks {
 /// `resnet18 ring on 2 ranks`: a case on a line of progress.
 std::string case_name(const Case& asked);
 
-/// Measures `cases`, which are of `planned`, in turn with their baselines, also those that are known from before: the
+/// Measures `cases`, which are of `plan`, in turn with their baselines, also those that are known from before: the
 /// machine was another one then. Baselines that are not among `cases` are launched only beside them. Launches are
 /// numbered from `first_launch`. Ends early on Ctrl-C. The worst code of a launch; `good` where none has failed.
-ExitCode measure_cases(const std::vector<Case>& planned, const std::vector<const Case*>& cases,
+ExitCode measure_cases(const std::vector<PlannedCase>& plan, const std::vector<const Case*>& cases,
                        const MeasureOptions& options, int first_launch, const MeasuredHooks& hooks);
 
 struct TurnLimits {

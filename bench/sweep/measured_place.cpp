@@ -44,8 +44,7 @@ Case baseline_of(const SweepRequest& request, const TrainingStrategy& alone, con
   asked.image_size = request.image_size > 0 ? request.image_size : defaults.image_size;
   asked.implementation = kEngineRevision;
   asked.source = fmt::format("this machine's {}, LibTorch, synthetic images", alone.on_gpu ? "GPUs" : "CPU cores");
-  write_strategy(asked, alone);
-  return asked;
+  return planned(asked, alone);
 }
 
 /// Best first.

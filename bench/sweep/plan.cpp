@@ -101,8 +101,7 @@ class MeasuredCases {
     strategy.optimizer = place.alone.optimizer;
     strategy.set_servers(strategy.servers, asked.workers());
     const auto refuse_it = [&](std::string_view where, std::string why) {
-      write_strategy(asked, strategy);
-      plan_.refuse(asked.strategy.label() + std::string(where), std::move(why));
+      plan_.refuse(planned(asked, strategy).asked.strategy.label() + std::string(where), std::move(why));
     };
     // Servers are processes as well.
     const int processes = strategy.world(asked.workers(), workers_per_node(asked)).ranks();
@@ -128,7 +127,7 @@ class MeasuredCases {
   }
 
   /// By another program, in turn with hbench's own cases.
-  void plan_framework(Case asked, const FrameworkChoice& choice) {
+  void plan_framework(const Case& asked, const FrameworkChoice& choice) {
     const std::string what = choice.text() + ", measured";
     const FoundFramework& found = machine_.frameworks.find(choice.text())->second;
     if (!found.state.available) return plan_.lacks(what, found.state.in_words());
@@ -138,10 +137,10 @@ class MeasuredCases {
     if (why.empty() && !is_asked_for(choice.method()))
       why = fmt::format("it trains by {}, which --method leaves out", choice.method());
     if (!why.empty()) return plan_.refuse(what, std::move(why));
-    set_framework(asked, choice, found.version);
+    PlannedCase trained = planned_by(choice, found.version, asked);
     if (machine_.allocation.is_local() && processes > machine_.cores)
-      asked.source += fmt::format("; oversubscribed: {} processes on {} cores", processes, machine_.cores);
-    plan_.add(asked);
+      trained.asked.source += fmt::format("; oversubscribed: {} processes on {} cores", processes, machine_.cores);
+    plan_.add(std::move(trained));
   }
 
   const SweepRequest& request_;

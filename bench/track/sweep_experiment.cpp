@@ -27,7 +27,7 @@ class SweepExperiment : public Experiment {
   }
 
   void place(Run& run) override {
-    for (Case& asked : plan_.cases) place_on_this_machine(asked, run);
+    for (PlannedCase& each : plan_.cases) place_on_this_machine(each.asked, run);
   }
   std::vector<const Case*> cases() const override { return chosen({}); }
   const std::vector<Refusal>& refused() const override { return plan_.refused; }
@@ -54,8 +54,8 @@ class SweepExperiment : public Experiment {
         .note = hooks.note,
     };
     // Further launches of a few cases are compared with earlier runs, and need no baseline of their step beside them.
-    const std::vector<Case> nothing;
-    const std::vector<Case>& beside = launching.questions.empty() ? plan_.cases : nothing;
+    const std::vector<PlannedCase> nothing;
+    const std::vector<PlannedCase>& beside = launching.questions.empty() ? plan_.cases : nothing;
     return measure_cases(beside, chosen(launching.questions), options, launching.first, measured);
   }
 

@@ -73,11 +73,11 @@ std::string plan_in_words(const SweepPreparation& sweep) {
   const Plan& plan = sweep.plan;
   double seconds = 0;
   std::string text;
-  for (const Case& asked : plan.cases) {
-    seconds += sweep.cost(asked, plan);
-    text += fmt::format("{:9} {:14} {:5} GPUs  {:40} {}", to_string(asked.evidence), asked.workload, asked.gpus,
-                        asked.strategy_label(), asked.profile);
-    if (const auto planned = sweep.emulations.find(&asked); planned != sweep.emulations.end())
+  for (const PlannedCase& each : plan.cases) {
+    seconds += sweep.cost(each, plan);
+    text += fmt::format("{:9} {:14} {:5} GPUs  {:40} {}", to_string(each.asked.evidence), each.asked.workload,
+                        each.asked.gpus, each.asked.strategy_label(), each.asked.profile);
+    if (const auto planned = sweep.emulations.find(&each); planned != sweep.emulations.end())
       text += fmt::format(", dilated {:g} times, {:.0f} s", planned->second.emulated.cluster.dilation,
                           planned->second.seconds);
     text += '\n';

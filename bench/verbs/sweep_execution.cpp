@@ -27,10 +27,10 @@ std::set<std::string> finished_keys(const SweepPreparation& sweep, const Store& 
 }
 
 /// Of all cases of the plan that are left, and of the calibration.
-double seconds_of(const SweepPreparation& sweep, std::initializer_list<const std::vector<const Case*>*> parts) {
+double seconds_of(const SweepPreparation& sweep, std::initializer_list<const std::vector<const PlannedCase*>*> parts) {
   double seconds = sweep.calibration ? sweep.calibration->seconds() : 0;
-  for (const std::vector<const Case*>* part : parts)
-    for (const Case* asked : *part) seconds += sweep.cost(*asked, sweep.plan);
+  for (const std::vector<const PlannedCase*>* part : parts)
+    for (const PlannedCase* each : *part) seconds += sweep.cost(*each, sweep.plan);
   return seconds;
 }
 
@@ -82,6 +82,8 @@ void SweepExecution::note_refusals(const std::vector<Refusal>& refused) {
 }
 
 void SweepExecution::measure(const Cases& cases) {
+  std::vector<const Case*> measured;
+  for (const PlannedCase* each : cases) measured.push_back(&each->asked);
   std::map<const Case*, std::int64_t> stored;
   const double launch = sweep_.options.measure.launch_seconds();
   const MeasuredHooks hooks{
@@ -101,7 +103,7 @@ void SweepExecution::measure(const Cases& cases) {
       .finished = [&](const std::string& what) { progress_.done(0, what); },
       .note = [&](const std::string& line) { progress_.note(line); },
   };
-  worst_ = std::max(worst_, measure_cases(sweep_.plan.cases, cases, sweep_.options.measure, 0, hooks));
+  worst_ = std::max(worst_, measure_cases(sweep_.plan.cases, measured, sweep_.options.measure, 0, hooks));
 }
 
 /// World by world: quick, and little is lost. What Ctrl-C has ended is no result.
@@ -119,10 +121,11 @@ void SweepExecution::simulate(const Plan& plan, const Cases& cases) {
           },
       .made =
           [&](CaseResult result) {
-            const Case& asked = *cases[made++];
+            const PlannedCase& planned = *cases[made++];
             batch.push_back(std::move(result));
-            const bool next_profile = made == cases.size() || cases[made]->profile != asked.profile;
-            progress_.done(sweep_.cost(asked, plan), next_profile ? fmt::format("simulated {}", asked.profile) : "");
+            const bool next_profile = made == cases.size() || cases[made]->asked.profile != planned.asked.profile;
+            progress_.done(sweep_.cost(planned, plan),
+                           next_profile ? fmt::format("simulated {}", planned.asked.profile) : "");
             if (next_profile) keep();
           }};
   try {
@@ -135,10 +138,10 @@ void SweepExecution::simulate(const Plan& plan, const Cases& cases) {
 
 void SweepExecution::emulate_all(const Cases& cases, const PlannedEmulations& planned) {
   const MeasureOptions options = sweep_.emulation_launches();
-  for (const Case* asked : cases) {
+  for (const PlannedCase* each : cases) {
     if (interrupted()) return;
-    const std::string name = fmt::format("{} on {}", case_name(*asked), asked->profile);
-    const auto& [emulated, seconds] = planned.at(asked);
+    const std::string name = fmt::format("{} on {}", case_name(*each), each->asked.profile);
+    const auto& [emulated, seconds] = planned.at(each);
     const CaseResult result = emulate(emulated, options, [&](int launch) {
       progress_.doing(fmt::format("emulating {}, dilated {:g} times, launch {} of {}", name, emulated.cluster.dilation,
                                   launch + 1, options.launches));
@@ -188,7 +191,7 @@ void SweepExecution::emulate_extension() {
   if (cases.empty()) return;
   const PlannedEmulations planned = plan_emulations(sweep_, extension_);
   double seconds = 0;
-  for (const Case* asked : cases) seconds += planned.at(asked).seconds;
+  for (const PlannedCase* each : cases) seconds += planned.at(each).seconds;
   progress_.more(seconds);
   progress_.note(fmt::format("emulating {} of nodes like this machine: about {:.0f} s",
                              counted(std::ssize(cases), "case"), seconds));

@@ -32,7 +32,7 @@ class SweepExecution {
   ExitCode worst() const { return worst_; }
 
  private:
-  using Cases = std::vector<const Case*>;
+  using Cases = std::vector<const PlannedCase*>;
 
   static bool is_simulated(const Case& asked);
   /// Whether another run has answered: the same question, place and code.
@@ -41,8 +41,8 @@ class SweepExecution {
   template <class Chosen>
   Cases left(const Plan& plan, Chosen chosen) const {
     Cases cases;
-    for (const Case& asked : plan.cases)
-      if (!is_finished(asked) && chosen(asked)) cases.push_back(&asked);
+    for (const PlannedCase& each : plan.cases)
+      if (!is_finished(each) && chosen(each)) cases.push_back(&each);
     return cases;
   }
   void announce(std::size_t left);

@@ -157,7 +157,8 @@ void look_at_hosts_of(SweepPreparation& sweep) {
   find_frameworks_on_hosts(sweep);
   plan_again(sweep);
   if (!trains_on_gpus(sweep) || sweep.machine.asked_for) return;
-  const Case& sharing = *std::ranges::max_element(sweep.plan.cases, {}, &Case::processes_per_gpu);
+  const Case& sharing =
+      *std::ranges::max_element(sweep.plan.cases, {}, [](const Case& asked) { return asked.processes_per_gpu; });
   require_gpus_for_slots(hosts, sweep.preflight.hosts, std::max(1, sharing.processes_per_gpu));
 }
 
@@ -175,7 +176,7 @@ void describe_run(SweepPreparation& sweep) {
   Run& run = sweep.run;
   run = {run.command, HBENCH_VERSION, now_utc(), environment_of_hosts(sweep), sweep.options.labels};
   remember_titles(run, sweep.plan.catalog, sweep.data);
-  for (Case& asked : sweep.plan.cases) place_on_this_machine(asked, run);
+  for (PlannedCase& each : sweep.plan.cases) place_on_this_machine(each.asked, run);
   if (sweep.calibration)
     for (Case& asked : sweep.calibration->baselines) place_on_this_machine(asked, run);
 }
@@ -188,9 +189,9 @@ bool SweepPreparation::is_launched_here(const Case& asked) const {
          (asked.evidence == Evidence::emulated && asked.profile == machine.emulated);
 }
 
-double SweepPreparation::cost(const Case& asked, const Plan& of) const {
-  if (asked.evidence == Evidence::simulated) return simulation_time(asked, of.catalog).value;
-  if (is_of_emulated_cluster(asked, of.catalog)) return emulations.at(&asked).seconds;
+double SweepPreparation::cost(const PlannedCase& planned, const Plan& of) const {
+  if (planned.asked.evidence == Evidence::simulated) return simulation_time(planned, of.catalog).value;
+  if (is_of_emulated_cluster(planned, of.catalog)) return emulations.at(&planned).seconds;
   return options.measure.launches * options.measure.launch_seconds();
 }
 
@@ -227,11 +228,11 @@ PlannedEmulations plan_emulations(const SweepPreparation& sweep, const Plan& pla
   const EmulationOptions options{
       .dilation = sweep.options.dilation, .cores = sweep.options.measure.host.cores, .faults = emulated_faults()};
   const MeasureOptions launches = sweep.emulation_launches();
-  for (const Case& asked : plan.cases) {
-    if (!is_of_emulated_cluster(asked, plan.catalog)) continue;
-    EmulatedCase emulated = emulated_case(asked, plan.catalog, simulated, options);
+  for (const PlannedCase& each : plan.cases) {
+    if (!is_of_emulated_cluster(each, plan.catalog)) continue;
+    EmulatedCase emulated = emulated_case(each, plan.catalog, simulated, options);
     const double seconds = launches.launches * emulated_launch_time(emulated, launches).value;
-    planned.emplace(&asked, PlannedEmulation{std::move(emulated), seconds});
+    planned.emplace(&each, PlannedEmulation{std::move(emulated), seconds});
   }
   for (const EmulatedFault& fault : options.faults) {
     const auto has_place = [&](const auto& each) {

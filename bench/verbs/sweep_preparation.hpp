@@ -21,7 +21,7 @@ struct PlannedEmulation {
   double seconds = 0;  ///< of all launches
 };
 /// By cases of a plan, into which it points.
-using PlannedEmulations = std::map<const Case*, PlannedEmulation>;
+using PlannedEmulations = std::map<const PlannedCase*, PlannedEmulation>;
 
 /// Moved as a whole: `emulations` point into the plan's cases.
 struct SweepPreparation {
@@ -37,7 +37,7 @@ struct SweepPreparation {
   /// Returns whether the case is measured on this machine, in turn with others, and not on an emulated cluster.
   bool is_launched_here(const Case& asked) const;
   /// Returns the seconds that a case of the plan takes, or a simulated one of `of`, which a calibration adds.
-  double cost(const Case& asked, const Plan& of) const;
+  double cost(const PlannedCase& planned, const Plan& of) const;
   /// Returns the options of launches on emulated clusters.
   MeasureOptions emulation_launches() const;
 };

@@ -103,7 +103,7 @@ TrainingRequest training_request(const WorkOrder& order) {
   request.batch = order.asked.micro_batch();
   request.micro_batches = std::max(order.asked.accumulate, 1);
   request.image_size = order.asked.image_size;
-  request.strategy = parse_strategy(order.asked);
+  request.strategy = planned(order.asked).strategy;
   request.workers_per_node = workers_per_node(order.asked);
   request.world = request.strategy.world(order.asked.workers(), request.workers_per_node);
   for (Rank rank = 0; rank < request.world.ranks(); ++rank)

@@ -202,8 +202,8 @@ void alternative_fields(Row& row, const Alternative& each, const Choice& choice)
              figure(each.throughput.stated / each.efficiency.stated / asked.gpus) +
                  (has_modelled_rate(asked) ? " (modelled)" : ""),
              4);
-  const bool planned = choice.catalog.traces.contains(asked.workload);
-  const StepMemory memory = planned ? memory_of(asked, choice.catalog) : StepMemory();
+  const bool known = choice.catalog.traces.contains(asked.workload);
+  const StepMemory memory = known ? memory_of(planned(asked), choice.catalog) : StepMemory();
   row.field("memory_bytes", if_positive(memory.activations.value > 0 ? memory.total().value : 0),
             "weights, gradients, optimizer and activations on each GPU")
       .in(

@@ -69,12 +69,12 @@ Catalog catalog_of(double update) {
   return catalog;
 }
 
-Case strong_case(int batch, int accumulate = 0) {
+PlannedCase strong_case(int batch, int accumulate = 0) {
   Case asked{.workload = "w", .profile = "p"};
   asked.batch_per_gpu = batch;
   asked.accumulate = accumulate;
   asked.global_batch = 8 * batch;
-  return asked;
+  return planned(asked, no_communication(true, Precision::float32));
 }
 
 TEST(OneGpu, HasTheRatesThatAreKnownAndStepsBetweenThemGrowEvenly) {
@@ -107,11 +107,11 @@ TEST(OneGpu, BeyondThemHasAWiderBandAndAnUpdateThatStays) {
 }
 
 TEST(OneGpu, KeepsItsRateUnderWeakScalingAndWhereOneIsGiven) {
-  Case weak = strong_case(5);
-  weak.global_batch = 0;
+  PlannedCase weak = strong_case(5);
+  weak.asked.global_batch = 0;
   EXPECT_DOUBLE_EQ(one_gpu(weak, catalog_of(0.005)).samples_per_second, 400);
-  Case given = strong_case(5);
-  given.single_gpu_rate = 123;
+  PlannedCase given = strong_case(5);
+  given.asked.single_gpu_rate = 123;
   EXPECT_DOUBLE_EQ(one_gpu(given, catalog_of(0.005)).samples_per_second, 123);
   EXPECT_EQ(one_gpu(given, catalog_of(0.005)).factor, 1);
 }

@@ -37,7 +37,7 @@ Case asked(const std::string& preset = {}, const std::string& precision = {}, co
 
 double sent(const Case& asked, const Catalog& catalog) {
   double elements = 0;
-  for (const GradientEvent& gradient : timeline_of(asked, catalog).gradients)
+  for (const GradientEvent& gradient : timeline_of(planned(asked), catalog).gradients)
     elements += static_cast<double>(gradient.elements);
   return 4 * elements / catalog.traces.at("w").elements();
 }
@@ -57,12 +57,13 @@ TEST(NumberBytes, OnTheirWayAreThoseOfThePrecisionAndTheFramework) {
   Case compressed = asked("deepspeed");
   compressed.strategy.compressor = "topk:0.01";
   EXPECT_EQ(sent(compressed, known), 4) << "compressors code float32";
-  EXPECT_EQ(timeline_of(compressed, known).gathered, 0.5) << "but parameters are gathered in 16 bits";
+  EXPECT_EQ(timeline_of(planned(compressed), known).gathered, 0.5) << "but parameters are gathered in 16 bits";
 }
 
 TEST(TimelineOf, RepeatsTheForwardPassOfItsLayersWithFullRecomputation) {
   const Catalog known = catalog();
-  const StepTimeline all = timeline_of(asked(), known), again = timeline_of(asked("", "", "full"), known);
+  const StepTimeline all = timeline_of(planned(asked()), known),
+                     again = timeline_of(planned(asked("", "", "full")), known);
   const double share = recomputed_share(known.traces.at("w"), Recomputation::full);
   EXPECT_GT(share, 0.6);
   EXPECT_LT(share, 0.9) << "the output layer is a quarter of this model";
@@ -72,30 +73,31 @@ TEST(TimelineOf, RepeatsTheForwardPassOfItsLayersWithFullRecomputation) {
 
 TEST(RefuseMemory, NamesTheLargestBatchThatFitsAndWhatElseWould) {
   const Catalog known = catalog();
-  EXPECT_THAT(refuse_memory(asked(), known), IsEmpty());
+  EXPECT_THAT(refuse_memory(planned(asked()), known), IsEmpty());
   Case large = asked();
   large.batch_per_gpu = 512;
-  const std::string why = refuse_memory(large, known);
+  const std::string why = refuse_memory(planned(large), known);
   EXPECT_THAT(why, HasSubstr("activations of 512 samples"));
   EXPECT_THAT(why, HasSubstr("give --batch "));
   EXPECT_THAT(why, HasSubstr("or --recompute full"));
   const std::size_t at = why.find("--batch ") + 8;
   large.batch_per_gpu = std::stoi(why.substr(at));
-  EXPECT_THAT(refuse_memory(large, known), IsEmpty());
+  EXPECT_THAT(refuse_memory(planned(large), known), IsEmpty());
   ++large.batch_per_gpu;
-  EXPECT_THAT(refuse_memory(large, known), HasSubstr("give --batch " + std::to_string(large.batch_per_gpu - 1)));
+  EXPECT_THAT(refuse_memory(planned(large), known),
+              HasSubstr("give --batch " + std::to_string(large.batch_per_gpu - 1)));
 }
 
 TEST(RefuseMemory, OfAModelThatDoesNotFitNamesFewerBits) {
   Catalog known = catalog();
   known.profiles["p"].gpu_memory = Bytes(1.9e9);
-  EXPECT_THAT(refuse_memory(asked(), known), HasSubstr("take 2 GB"));
+  EXPECT_THAT(refuse_memory(planned(asked()), known), HasSubstr("take 2 GB"));
   known.profiles["p"].gpu_memory = Bytes(1.8e9);
   Case one = asked();
   one.batch_per_gpu = 1;
-  EXPECT_THAT(refuse_memory(one, known), HasSubstr("--precision bf16-true takes 1 GB"));
+  EXPECT_THAT(refuse_memory(planned(one), known), HasSubstr("--precision bf16-true takes 1 GB"));
   known.profiles["p"].gpu_memory = Bytes(0.5e9);
-  EXPECT_THAT(refuse_memory(one, known), testing::Not(HasSubstr("bf16-true")));
+  EXPECT_THAT(refuse_memory(planned(one), known), testing::Not(HasSubstr("bf16-true")));
 }
 
 TEST(MemoryOf, IsSharedOutAsTheMethodSays) {
@@ -103,7 +105,7 @@ TEST(MemoryOf, IsSharedOutAsTheMethodSays) {
   const auto kept = [&](const char* method) {
     Case step = asked();
     step.strategy.method = method;
-    return memory_of(step, known);
+    return memory_of(planned(step), known);
   };
   const StepMemory all = kept("");
   EXPECT_NEAR(kept("zero:1").optimizer / all.optimizer, 1.0 / 8, 1e-12);
@@ -125,7 +127,7 @@ TEST(MemoryOf, HasWhatErrorFeedbackCarriesOverInFloat32) {
   const auto optimizer_with = [&](const char* compressor) {
     Case step = asked();
     step.strategy.compressor = compressor;
-    return memory_of(step, known).optimizer.value;
+    return memory_of(planned(step), known).optimizer.value;
   };
   const double plain = optimizer_with("none"), numbers = 4 * known.traces.at("w").elements();
   EXPECT_NEAR(optimizer_with("ef:onebit") - plain, numbers, 1);
@@ -138,7 +140,7 @@ TEST(MemoryOf, HasTheNumbersOfTheOptimizerThatIsAskedFor) {
   const auto kept = [&](const char* optimizer) {
     Case step = asked();
     step.training.optimizer = optimizer;
-    return memory_of(step, known);
+    return memory_of(planned(step), known);
   };
   EXPECT_EQ(kept("adamw").optimizer, kept("").optimizer) << "transformers are trained with Adam";
   EXPECT_NEAR(kept("momentum").optimizer / kept("").optimizer, 0.5, 1e-12);
@@ -149,34 +151,34 @@ TEST(MemoryOf, HasTheNumbersOfTheOptimizerThatIsAskedFor) {
 TEST(TimelineOf, EndsWithTheOptimizerThatIsAskedForWhereNobodyRecordedIt) {
   Catalog known = catalog();
   Case step = asked();
-  const StepTimeline usual = timeline_of(step, known);
+  const StepTimeline usual = timeline_of(planned(step), known);
   EXPECT_EQ(usual.update, Seconds(0));
   step.training.optimizer = "adam";
-  EXPECT_EQ(timeline_of(step, known).step(), usual.step()) << "no rate of the GPU's memory is known";
+  EXPECT_EQ(timeline_of(planned(step), known).step(), usual.step()) << "no rate of the GPU's memory is known";
   known.profiles["p"].memory_rate = BytesPerSecond(1e12);
   // In float32 Adam reads a parameter, its gradient and two means, and writes all but the gradient.
   const double elements = known.traces["w"].elements();
-  const StepTimeline adam = timeline_of(step, known);
+  const StepTimeline adam = timeline_of(planned(step), known);
   EXPECT_NEAR(adam.update.value, 28 * elements / 1e12, 1e-12);
   EXPECT_NEAR(adam.step().value, usual.step().value, 1e-12) << "the rate is that of a step with Adam";
   step.training.optimizer = "sgd";
-  EXPECT_NEAR(timeline_of(step, known).update.value, 12 * elements / 1e12, 1e-12);
-  EXPECT_NEAR(timeline_of(step, known).passes().value, adam.passes().value, 1e-12);
+  EXPECT_NEAR(timeline_of(planned(step), known).update.value, 12 * elements / 1e12, 1e-12);
+  EXPECT_NEAR(timeline_of(planned(step), known).passes().value, adam.passes().value, 1e-12);
   known.traces["w"].timeline.update = known.traces["w"].timeline.backward;
-  const StepTimeline recorded = timeline_of(step, known);
+  const StepTimeline recorded = timeline_of(planned(step), known);
   step.training.optimizer = "";
-  EXPECT_EQ(recorded.update, timeline_of(step, known).update) << "what was recorded stays";
+  EXPECT_EQ(recorded.update, timeline_of(planned(step), known).update) << "what was recorded stays";
 }
 
 TEST(RefuseMemory, NamesTheMethodWithWhichTheStateHasRoom) {
   Catalog known = catalog();
   known.profiles["p"].gpu_memory = Bytes(1.2e9);
-  EXPECT_THAT(refuse_memory(asked(), known), HasSubstr("plain data parallelism has all of them on each GPU"));
-  EXPECT_THAT(refuse_memory(asked(), known), HasSubstr("--method zero:"));
+  EXPECT_THAT(refuse_memory(planned(asked()), known), HasSubstr("plain data parallelism has all of them on each GPU"));
+  EXPECT_THAT(refuse_memory(planned(asked()), known), HasSubstr("--method zero:"));
   Case sharded = asked();
   sharded.strategy.method = "zero:1";
   known.profiles["p"].gpu_memory = Bytes(0.3e9);
-  EXPECT_THAT(refuse_memory(sharded, known), HasSubstr("zero:1 has so much of them on each of 8 GPUs"));
+  EXPECT_THAT(refuse_memory(planned(sharded), known), HasSubstr("zero:1 has so much of them on each of 8 GPUs"));
 }
 
 }  // namespace

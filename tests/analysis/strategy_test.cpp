@@ -32,15 +32,14 @@ TEST(ATrainingStrategy, IsWrittenAsItWasStored) {
   for (const Case& asked : {stored(kServers, {.device = "gpu", .executor = "cuda", .precision = "bf16"}),
                             stored({.algorithm = "ring", .compressor = "none", .fusion = "horovod:64MiB:5ms"}),
                             stored({.algorithm = "none", .overlap = false}, {.device = "gpu", .precision = "tf32"})}) {
-    Case written;
-    write_strategy(written, parse_strategy(asked));
+    const Case written = planned({.evidence = asked.evidence}, planned(asked).strategy);
     EXPECT_EQ(written.strategy, asked.strategy) << asked.strategy.label();
     EXPECT_EQ(written.training, asked.training) << asked.strategy.label();
   }
 }
 
 TEST(ATrainingStrategy, PointsIntoTheTables) {
-  const TrainingStrategy strategy = parse_strategy(stored(kServers, {.device = "gpu", .precision = "fp16"}));
+  const TrainingStrategy strategy = planned(stored(kServers, {.device = "gpu", .precision = "fp16"})).strategy;
   EXPECT_TRUE(strategy.algorithm.uses_servers());
   EXPECT_EQ(strategy.placement, &find_entry(placements(), "sliced", "placement"));
   EXPECT_EQ(strategy.executor, &find_entry(executors(), "mpi", "executor")) << "where it does not say so";
@@ -55,7 +54,7 @@ TEST(ATrainingStrategy, PointsIntoTheTables) {
 TEST(ATrainingStrategy, OfASimulatedCaseHasNoExecutor) {
   Case simulated = stored(kServers);
   simulated.evidence = Evidence::simulated;
-  EXPECT_EQ(parse_strategy(simulated).executor, nullptr);
+  EXPECT_EQ(planned(simulated).strategy.executor, nullptr);
 }
 
 TEST(ATrainingStrategy, OfANameThatThisVersionDoesNotKnowIsAUsageErrorWhenItIsNeeded) {
@@ -67,13 +66,13 @@ TEST(ATrainingStrategy, OfANameThatThisVersionDoesNotKnowIsAUsageErrorWhenItIsNe
       {"precision", stored({.algorithm = "none"}, {.precision = "bf61"})},
       {"executor", stored({.algorithm = "ring", .compressor = "none", .fusion = "none"}, {.executor = "ncl"})}};
   for (const auto& [what, asked] : unknown) {
-    expect_error([&] { parse_strategy(asked); }, ExitCode::usage, HasSubstr(what), _);
+    expect_error([&] { planned(asked); }, ExitCode::usage, HasSubstr(what), _);
     EXPECT_NE(asked.strategy_label(), "") << "reports show it all the same";
   }
   for (auto change : {+[](Strategy& s) { s.placement = "slice"; }, +[](Strategy& s) { s.server_mode = "elsewhere"; }}) {
     Strategy strategy = kServers;
     change(strategy);
-    expect_error([&] { parse_strategy(stored(strategy)); }, ExitCode::usage, HasSubstr("no "), _);
+    expect_error([&] { planned(stored(strategy)); }, ExitCode::usage, HasSubstr("no "), _);
     EXPECT_THAT(strategy.label(), HasSubstr(strategy.placement));
   }
 }

@@ -36,12 +36,12 @@ TrainingExpectation expectation(double rate, const PredictionRequest& asked = re
 }
 
 /// Samples/s of a training on a cluster with something wrong.
-double rate_on(const Profile& sick, Case asked) {
+double rate_on(const Profile& sick, const Case& asked) {
   const Data known = data();
   Catalog catalog;
   catalog.profiles.emplace(sick.name, sick);
   catalog.traces.emplace(asked.workload, known.traces.load(asked.workload));
-  return asked.batch_per_gpu * asked.gpus / SimulatedRunner(catalog).step(asked).times.step.value;
+  return asked.batch_per_gpu * asked.gpus / SimulatedRunner(catalog).step(planned(asked)).times.step.value;
 }
 
 TEST(ExpectTraining, CallsNormalWhatIsInTheBandAndImpossibleWhatTheGpusDoNotTrainAlone) {

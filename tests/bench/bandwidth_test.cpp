@@ -33,7 +33,7 @@ double ring_needs(int gpus, double target, double latency = 0) {
   return 2 * (n - 1) / n * kBytes / (kCompute * (1 / target - 1) - 2 * (n - 1) * latency);
 }
 
-RequiredBandwidth search(const Case& asked, double target, const Catalog& catalog = lab_catalog()) {
+RequiredBandwidth search(const PlannedCase& asked, double target, const Catalog& catalog = lab_catalog()) {
   VariedNetwork network(catalog);
   return search_required(asked, target, network);
 }
@@ -165,7 +165,7 @@ TEST(RequiredBandwidth, SaysThatNoNetworkIsFastEnoughForTheLatency) {
 }
 
 TEST(Obstacle, IsWhatTheStepWouldGainMostFrom) {
-  const auto obstacle = [](Profile changed, const Case& asked) {
+  const auto obstacle = [](Profile changed, const PlannedCase& asked) {
     Catalog catalog = lab_catalog();
     changed.name = changed.title = "lab";
     catalog.profiles["lab"] = changed;
@@ -187,7 +187,7 @@ TEST(Obstacle, IsWhatTheStepWouldGainMostFrom) {
   EXPECT_EQ(obstacle(changed, lab_case(4)), "stragglers");
   Case framework = lab_case(4);
   framework.strategy.preset = "ddp";
-  EXPECT_EQ(obstacle(lab, framework), "the framework's cost on the host");
+  EXPECT_EQ(obstacle(lab, planned(framework)), "the framework's cost on the host");
 }
 
 // A ring's 2 (N - 1) messages of S / N take S / N / B less at half the bytes, and cost two codings of S / N at T bytes
@@ -303,9 +303,8 @@ TEST(BandwidthDocument, ExplainsItsTablesByTheirOwnFigures) {
 
 TEST(BandwidthDocument, SaysWhatHoldsBackAndForHowManyGpusANetworkIsEnough) {
   const Document document = bandwidth_document(small_answer());
-  EXPECT_EQ(
-      rows_of(document, "Never 90 %"),
-      (Rows{{"one", lab_case(8, "ps").strategy.label(), "8, 16", "70.0 to 80.0 %", "latency", "90.0 to 95.0 %"}}));
+  EXPECT_EQ(rows_of(document, "Never 90 %"), (Rows{{"one", lab_case(8, "ps").asked.strategy.label(), "8, 16",
+                                                    "70.0 to 80.0 %", "latency", "90.0 to 95.0 %"}}));
   EXPECT_EQ(rows_of(document, "One gradient: the most GPUs"),
             (Rows{{"slow", "38", "-", "-"}, {"right", "39", "8", "-"}, {"fast", "100", "16", "-"}}));
 }

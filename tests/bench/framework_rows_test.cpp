@@ -68,7 +68,7 @@ class FrameworkRowsOfADatabase : public testing::Test {
         asked.evidence = Evidence::simulated;
         asked.profile = truth.name;
         asked.single_gpu_rate = 20;
-        results.push_back(stored(model, gpus, SimulatedRunner(catalog).step(asked).step().value));
+        results.push_back(stored(model, gpus, SimulatedRunner(catalog).step(planned(asked)).step().value));
       }
     }
     results.push_back(stored("resnet50", 2, 9));

@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "analysis/prediction/case_strategy.hpp"
 #include "bench/frameworks/framework_job.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/bench/plan_example.hpp"
@@ -29,8 +28,7 @@ Case trained_by(std::string_view name) {
   asked.gpus = 2;
   asked.nodes = 1;
   asked.profile = kLocalProfile;
-  set_framework(asked, parse_framework(name), "1.0");
-  return asked;
+  return planned_by(parse_framework(name), "1.0", asked);
 }
 
 TEST(Frameworks, NameAPresetAMethodAndAScriptThatThereAre) {
@@ -38,10 +36,10 @@ TEST(Frameworks, NameAPresetAMethodAndAScriptThatThereAre) {
     EXPECT_FALSE(each->summary.empty() || each->install.empty()) << each->name;
     EXPECT_NO_THROW(find_entry(presets(), each->preset, "preset")) << each->name;
     EXPECT_TRUE(std::filesystem::exists(installation().data / "frameworks" / each->script)) << each->name;
-    const Case asked = trained_by(each->name);
-    EXPECT_EQ(method_of(asked).text(), each->method);
-    EXPECT_EQ(parse_strategy(asked).world(2, 2).ranks(), 2) << each->name;
-    EXPECT_EQ(framework_processes(*each, asked), 2 + each->servers) << each->name;
+    const PlannedCase trained = planned(trained_by(each->name));
+    EXPECT_EQ(trained.strategy.method.text(), each->method);
+    EXPECT_EQ(trained.world(2).ranks(), 2) << each->name;
+    EXPECT_EQ(framework_processes(*each, trained), 2 + each->servers) << each->name;
   }
 }
 
@@ -330,9 +328,9 @@ TEST(FrameworkPlan, CountsTheProcessesOfServers) {
   const auto measured = std::ranges::find_if(
       plan.cases, [](const Case& asked) { return asked.strategy.of_framework() && asked.gpus == 2; });
   ASSERT_NE(measured, plan.cases.end());
-  EXPECT_EQ(measured->strategy.method, "async-ps");
-  EXPECT_EQ(measured->strategy.servers, 1);
-  EXPECT_THAT(measured->source, HasSubstr("oversubscribed: 3 processes on 2 cores"));
+  EXPECT_EQ(measured->asked.strategy.method, "async-ps");
+  EXPECT_EQ(measured->asked.strategy.servers, 1);
+  EXPECT_THAT(measured->asked.source, HasSubstr("oversubscribed: 3 processes on 2 cores"));
 }
 
 TEST(FrameworkPlan, PutsFrameworksOnHostsThatHaveRoomForTheirServersToo) {
@@ -342,8 +340,8 @@ TEST(FrameworkPlan, PutsFrameworksOnHostsThatHaveRoomForTheirServersToo) {
   request.gpus = {2};
   const Plan plan = plan_of(request, machine);
   EXPECT_THAT(labels_of(plan), testing::ElementsAre("none on 1", "ring on 2", "pytorch-ddp 1.13.1 on 2"));
-  EXPECT_EQ(plan.cases.back().nodes, 2);
-  EXPECT_THAT(plan.cases.back().source, testing::Not(HasSubstr("oversubscribed")));
+  EXPECT_EQ(plan.cases.back().asked.nodes, 2);
+  EXPECT_THAT(plan.cases.back().asked.source, testing::Not(HasSubstr("oversubscribed")));
   ASSERT_EQ(plan.refused.size(), 1);
   EXPECT_EQ(plan.refused[0].what, "tensorflow-ps, measured");
   EXPECT_THAT(plan.refused[0].why, HasSubstr("2 hosts with 2 slots each are needed, of -H n1:1,n2:1"));

@@ -23,7 +23,7 @@ inline Catalog lab_catalog() {
 }
 
 /// All of it on `gpus`, after the backward pass.
-inline Case lab_case(int gpus, std::string_view algorithm = "ring", std::string_view compressor = "none") {
+inline PlannedCase lab_case(int gpus, std::string_view algorithm = "ring", std::string_view compressor = "none") {
   Case asked;
   asked.workload = "one";
   asked.profile = "lab";
@@ -39,8 +39,7 @@ inline Case lab_case(int gpus, std::string_view algorithm = "ring", std::string_
     strategy.servers = gpus;
     strategy.server_mode = ServerMode::colocated;
   }
-  write_strategy(asked, strategy);
-  return asked;
+  return planned(asked, strategy);
 }
 
 }  // namespace hbench

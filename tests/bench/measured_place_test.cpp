@@ -50,7 +50,7 @@ TEST(MeasuredPlace, IsTheGpusWhereModelsCanBeTrainedOnThem) {
     EXPECT_EQ(asked.image_size, 224);
     EXPECT_THAT(asked.source, HasSubstr("GPUs"));
   }
-  EXPECT_EQ(plan.cases.front().strategy.algorithm, "none") << "the baseline";
+  EXPECT_EQ(plan.cases.front().asked.strategy.algorithm, "none") << "the baseline";
 }
 
 TEST(MeasuredPlace, IsTheCoresWhereThereIsNoGpuAndWhereTheyAreAskedFor) {
@@ -61,8 +61,8 @@ TEST(MeasuredPlace, IsTheCoresWhereThereIsNoGpuAndWhereTheyAreAskedFor) {
     const Plan plan = plan_of(request, gpus ? machine_of_four_gpus() : machine_of_two());
     EXPECT_THAT(executors_of(plan), ElementsAre("ring on 2: ", "vendor on 2: "));
     for (const Case& asked : plan.cases) EXPECT_EQ(asked.training, TrainingTask());
-    EXPECT_EQ(plan.cases.front().batch_per_gpu, 16);
-    EXPECT_EQ(plan.cases.front().image_size, 64);
+    EXPECT_EQ(plan.cases.front().asked.batch_per_gpu, 16);
+    EXPECT_EQ(plan.cases.front().asked.image_size, 64);
   }
 }
 
@@ -112,7 +112,7 @@ TEST(MeasuredPlace, UsesTheExecutorThatWasAskedFor) {
   request.executor = "cuda";
   const Plan plan = plan_of(request, machine_of_four_gpus());
   EXPECT_THAT(executors_of(plan), ElementsAre("ring on 2: cuda"));
-  EXPECT_EQ(plan.cases.front().training.device, "gpu");
+  EXPECT_EQ(plan.cases.front().asked.training.device, "gpu");
   request.executor = "nccl";
   EXPECT_THAT(executors_of(plan_of(request, machine_of_four_gpus())), ElementsAre("vendor on 2: nccl"));
 }
@@ -136,7 +136,7 @@ TEST(MeasuredPlace, LetsRanksShareGpusAsAnExperimentSays) {
   const Plan plan = plan_of(request, machine);
   EXPECT_THAT(layouts_of(plan),
               ElementsAre("2 GPUs, 2 ranks: nccl-p2p", "2 GPUs, 4 ranks: cuda", "4 GPUs, 8 ranks: cuda"));
-  EXPECT_EQ(plan.cases.front().processes_per_gpu, 0) << "the baseline is one process";
+  EXPECT_EQ(plan.cases.front().asked.processes_per_gpu, 0) << "the baseline is one process";
   EXPECT_EQ(keys_of(plan).size(), plan.cases.size());
   std::string why;
   for (const Refusal& refusal : plan.refused) why += refusal.what + ": " + refusal.why + "\n";
@@ -187,9 +187,9 @@ TEST(MeasuredPlace, TrainsByMomentaWithTheExecutorThatCodesMessages) {
 TEST(MeasuredPlace, TrainsInThePrecisionThatWasAskedFor) {
   SweepRequest request = measured_request();
   request.precision = "bf16";
-  EXPECT_EQ(plan_of(request).cases.front().training.precision, "bf16");
+  EXPECT_EQ(plan_of(request).cases.front().asked.training.precision, "bf16");
   request.precision = "float32";
-  EXPECT_EQ(plan_of(request, machine_of_four_gpus()).cases.front().training.precision, "");
+  EXPECT_EQ(plan_of(request, machine_of_four_gpus()).cases.front().asked.training.precision, "");
 }
 
 TEST(MeasuredPlace, SaysWhyThereAreNoGpusAsAMatterOfTheMachine) {

@@ -57,8 +57,8 @@ TEST(MeasuredPlan, MeasuresTheBaselineFirstForEveryModel) {
   const Plan plan = plan_of(request);
   EXPECT_THAT(names(plan), ElementsAre("resnet50 1 none", "resnet50 2 ring", "lenet5 1 none", "lenet5 2 ring"));
   EXPECT_THAT(refusals(plan), IsEmpty());
-  EXPECT_EQ(plan.cases[0].implementation, kEngineRevision);
-  EXPECT_EQ(plan.cases[0].source, "this machine's CPU cores, LibTorch, synthetic images");
+  EXPECT_EQ(plan.cases[0].asked.implementation, kEngineRevision);
+  EXPECT_EQ(plan.cases[0].asked.source, "this machine's CPU cores, LibTorch, synthetic images");
 }
 
 TEST(MeasuredPlan, MeasuresTheBaselineWhenEveryCountIsTooLarge) {
@@ -107,8 +107,8 @@ TEST(MeasuredPlan, SaysOfACaseThatItHasMoreProcessesThanCores) {
   machine.asked_for = true;
   const Plan plan = plan_of(request, machine);
   ASSERT_THAT(names(plan), ElementsAre("resnet50 1 none", "resnet50 2 ring", "resnet50 2 ps (greedy, dedicated)"));
-  EXPECT_THAT(plan.cases[1].source, testing::Not(HasSubstr("oversubscribed")));
-  EXPECT_THAT(plan.cases[2].source, HasSubstr("oversubscribed: 3 processes on 2 cores"));
+  EXPECT_THAT(plan.cases[1].asked.source, testing::Not(HasSubstr("oversubscribed")));
+  EXPECT_THAT(plan.cases[2].asked.source, HasSubstr("oversubscribed: 3 processes on 2 cores"));
 }
 
 TEST(MeasuredPlan, RefusesWhatCannotBeMeasuredHereAndDoesTheRest) {

@@ -107,10 +107,10 @@ TEST(OwnFiles, AreProfilesAndWorkloads) {
   request.workloads = {"resnet50", (folder / "my-model.toml").string()};
   const Plan plan = plan_of(request);
   ASSERT_EQ(plan.cases.size(), 4);
-  EXPECT_EQ(plan.cases[0].workload, "resnet50");
-  EXPECT_EQ(plan.cases[1].workload, "my-model");
-  EXPECT_EQ(plan.cases[1].profile, "mine");
-  EXPECT_EQ(plan.cases[1].batch_per_gpu, 10) << "as recorded in the timeline";
+  EXPECT_EQ(plan.cases[0].asked.workload, "resnet50");
+  EXPECT_EQ(plan.cases[1].asked.workload, "my-model");
+  EXPECT_EQ(plan.cases[1].asked.profile, "mine");
+  EXPECT_EQ(plan.cases[1].asked.batch_per_gpu, 10) << "as recorded in the timeline";
   EXPECT_TRUE(has_recorded_rate(plan.cases[1])) << "no profile knows how fast its GPU is at it";
   EXPECT_FALSE(has_recorded_rate(plan.cases[0]));
   EXPECT_TRUE(plan.catalog.profiles.contains("mine"));
@@ -122,10 +122,10 @@ TEST(OwnFiles, ThatChangeAreOtherCases) {
   write_bytes(folder / "mine.toml", kProfile);
   SweepRequest request = small_request();
   request.profiles = {(folder / "mine.toml").string()};
-  const std::string before = plan_of(request).cases.front().key();
-  EXPECT_EQ(plan_of(request).cases.front().key(), before);
+  const std::string before = plan_of(request).cases.front().asked.key();
+  EXPECT_EQ(plan_of(request).cases.front().asked.key(), before);
   write_bytes(folder / "mine.toml", std::string(kProfile) + "\n# another figure\n");
-  EXPECT_NE(plan_of(request).cases.front().key(), before);
+  EXPECT_NE(plan_of(request).cases.front().asked.key(), before);
 }
 
 TEST(OwnTimelines, ThatChangeAreOtherCases) {
@@ -133,11 +133,11 @@ TEST(OwnTimelines, ThatChangeAreOtherCases) {
   SweepRequest request = small_request();
   request.workloads = {(folder / "my-model.toml").string()};
   write_bytes(folder / "my-model.toml", kOwnTimeline);
-  const std::string before = plan_of(request).cases.front().key();
+  const std::string before = plan_of(request).cases.front().asked.key();
   std::string slower = kOwnTimeline;
   slower.replace(slower.find("20 ms"), 5, "25 ms");
   write_bytes(folder / "my-model.toml", slower);
-  EXPECT_NE(plan_of(request).cases.front().key(), before);
+  EXPECT_NE(plan_of(request).cases.front().asked.key(), before);
 }
 
 TEST(OwnFiles, OfOneNameMustBeTheSame) {

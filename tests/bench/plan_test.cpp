@@ -4,7 +4,6 @@
 
 #include <set>
 
-#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/records/fingerprint.hpp"
 #include "collectives/network/choose.hpp"
 #include "tests/bench/plan_example.hpp"
@@ -31,13 +30,28 @@ TEST(SweepPlan, IsTheProductOfTheLists) {
                           "resnet50 8 ring + fp16", "resnet50 8 ring + fp16, no fusion"));
 }
 
+TEST(SweepPlan, ReadsBackEveryCaseAsItIsWritten) {
+  SweepRequest request;
+  request.gpus = {1, 2, 8, 64};
+  request.evidence = {Evidence::measured, Evidence::simulated, Evidence::published};
+  const Plan plan = plan_of(request);
+  EXPECT_GT(plan.cases.size(), 100U);
+  for (const auto& [asked, strategy] : plan.cases) {
+    const PlannedCase read = planned(asked), written = planned(asked, strategy);
+    EXPECT_EQ(written.asked.strategy, asked.strategy) << asked.key();
+    EXPECT_EQ(written.asked.training, asked.training) << asked.key();
+    EXPECT_EQ(read.strategy.executor, strategy.executor) << asked.key();
+    EXPECT_EQ(read.world(4), strategy.world(asked.workers(), 4)) << asked.key();
+  }
+}
+
 TEST(SweepPlan, HasEveryMethodAndLeavesSynchronousUnsaid) {
   SweepRequest request = small_request();
   request.methods = {"synchronous", "local-sgd", "zero:2"};
   request.gpus = {8};
   EXPECT_THAT(names(plan_of(request)),
               ElementsAre("resnet50 8 ring", "resnet50 8 ring, local-sgd:8", "resnet50 8 ring, zero:2"));
-  EXPECT_EQ(plan_of(request).cases.front().strategy.method, "");
+  EXPECT_EQ(plan_of(request).cases.front().asked.strategy.method, "");
 }
 
 TEST(SweepPlan, NamesNoAlgorithmThatNobodyAskedForAndAMethodCannotUse) {
@@ -82,16 +96,16 @@ TEST(SweepPlan, GivesServersToParameterServersOnly) {
   request.servers = {{true, 3}, {false, 0}};
   const Plan plan = plan_of(request);
   ASSERT_EQ(plan.cases.size(), 3);
-  EXPECT_EQ(plan.cases[0].strategy.servers, 0);
-  EXPECT_EQ(plan.cases[0].strategy.placement, "");
-  EXPECT_EQ(plan.cases[0].nodes, 2) << "of 4 GPUs each";
-  EXPECT_EQ(plan.cases[1].strategy.servers, 3);
-  EXPECT_EQ(plan.cases[1].strategy.server_mode, "colocated");
-  EXPECT_EQ(plan.cases[2].strategy.servers, 2) << "one for each node of 4 GPUs";
-  EXPECT_EQ(plan.cases[2].strategy.server_mode, "dedicated");
-  EXPECT_EQ(world_of(plan.cases[1], 4), (World{8, 3, true, 4})) << "with slices the 4 GPUs of a node add up first";
-  EXPECT_EQ(world_of(plan.cases[2], 4), (World{8, 2, false, 4}));
-  EXPECT_EQ(world_of(plan.cases[0], 4), (World{8, 0, false, 1}));
+  EXPECT_EQ(plan.cases[0].asked.strategy.servers, 0);
+  EXPECT_EQ(plan.cases[0].asked.strategy.placement, "");
+  EXPECT_EQ(plan.cases[0].asked.nodes, 2) << "of 4 GPUs each";
+  EXPECT_EQ(plan.cases[1].asked.strategy.servers, 3);
+  EXPECT_EQ(plan.cases[1].asked.strategy.server_mode, "colocated");
+  EXPECT_EQ(plan.cases[2].asked.strategy.servers, 2) << "one for each node of 4 GPUs";
+  EXPECT_EQ(plan.cases[2].asked.strategy.server_mode, "dedicated");
+  EXPECT_EQ(plan.cases[1].world(4), (World{8, 3, true, 4})) << "with slices the 4 GPUs of a node add up first";
+  EXPECT_EQ(plan.cases[2].world(4), (World{8, 2, false, 4}));
+  EXPECT_EQ(plan.cases[0].world(4), (World{8, 0, false, 1}));
 }
 
 TEST(SweepPlan, SimulatesFrameworksByName) {
@@ -102,10 +116,10 @@ TEST(SweepPlan, SimulatesFrameworksByName) {
   request.evidence = {Evidence::measured, Evidence::simulated};
   const Plan plan = plan_of(request);
   std::set<std::string> labels;
-  for (const Case& asked : plan.cases) {
+  for (const auto& [asked, strategy] : plan.cases) {
     EXPECT_EQ(asked.evidence, Evidence::simulated);
     labels.insert(asked.strategy.label());
-    EXPECT_EQ(parse_strategy(asked).preset->name, asked.strategy.preset);
+    EXPECT_EQ(strategy.preset->name, asked.strategy.preset);
   }
   EXPECT_THAT(labels, UnorderedElementsAre("ddp: ring", "byteps: ps (sliced, colocated)"));
   EXPECT_THAT(reasons(plan.refused), HasSubstr("presets, measured"));
@@ -152,9 +166,9 @@ TEST(SweepPlan, StatesForEachSimulatedCaseWhereItsFiguresComeFrom) {
 TEST(SweepPlan, TakesTheBatchFromTheFlagThenFromTheProfile) {
   SweepRequest request = small_request();
   const int of_profile = plan_of(request).catalog.profiles.at("hkbu-10gbe").rates.at("resnet50").batch;
-  EXPECT_EQ(plan_of(request).cases.front().batch_per_gpu, of_profile);
+  EXPECT_EQ(plan_of(request).cases.front().asked.batch_per_gpu, of_profile);
   request.batch = of_profile + 3;
-  EXPECT_EQ(plan_of(request).cases.front().batch_per_gpu, of_profile + 3);
+  EXPECT_EQ(plan_of(request).cases.front().asked.batch_per_gpu, of_profile + 3);
 }
 
 TEST(SweepPlan, SharesAGlobalBatchAmongTheGpusAndRefusesWhatIsNotWhole) {
@@ -163,9 +177,9 @@ TEST(SweepPlan, SharesAGlobalBatchAmongTheGpusAndRefusesWhatIsNotWhole) {
   request.global_batch = 512;
   const Plan plan = plan_of(request);
   ASSERT_EQ(plan.cases.size(), 2u);
-  EXPECT_EQ(plan.cases[0].batch_per_gpu, 64);
-  EXPECT_EQ(plan.cases[1].batch_per_gpu, 32);
-  EXPECT_EQ(plan.cases[1].global_batch, 512);
+  EXPECT_EQ(plan.cases[0].asked.batch_per_gpu, 64);
+  EXPECT_EQ(plan.cases[1].asked.batch_per_gpu, 32);
+  EXPECT_EQ(plan.cases[1].asked.global_batch, 512);
   EXPECT_THAT(
       reasons(plan.refused),
       HasSubstr("24 GPUs: a global batch of 512 is no multiple of 24 GPUs with one batch each: 504 and 528 are"));

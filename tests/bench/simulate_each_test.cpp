@@ -26,9 +26,9 @@ Plan varied_plan(std::vector<int> gpus = {2, 12}) {
   return plan_of(request);
 }
 
-std::vector<const Case*> cases_of(const Plan& plan) {
-  std::vector<const Case*> cases;
-  for (const Case& asked : plan.cases) cases.push_back(&asked);
+std::vector<const PlannedCase*> cases_of(const Plan& plan) {
+  std::vector<const PlannedCase*> cases;
+  for (const PlannedCase& each : plan.cases) cases.push_back(&each);
   return cases;
 }
 
@@ -49,7 +49,7 @@ std::vector<Values> side_by_side(const Plan& plan, const SimulationMeans& means 
 std::vector<Values> one_by_one(const Plan& plan) {
   SimulatedRunner runner(plan.catalog);
   std::vector<Values> all;
-  for (const Case& asked : plan.cases) all.push_back(values_of(runner.run(asked)));
+  for (const PlannedCase& each : plan.cases) all.push_back(values_of(runner.run(each)));
   return all;
 }
 
@@ -95,7 +95,7 @@ TEST(SimulateEach, EndsAtOnceWhenAStopIsRequestedAndKeepsWhatWasHandedOver) {
       },
       ExitCode::interrupted, testing::_, testing::_);
   EXPECT_LT(made.size(), plan.cases.size());
-  EXPECT_EQ(made.front(), plan.cases.front().key());
+  EXPECT_EQ(made.front(), plan.cases.front().asked.key());
 }
 
 // Whoever follows may fail too: a full disk, say.

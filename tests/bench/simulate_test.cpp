@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include "analysis/prediction/case_memory.hpp"
-#include "analysis/prediction/case_strategy.hpp"
 #include "collectives/base/error.hpp"
 #include "tests/bench/plan_example.hpp"
 
@@ -38,9 +37,9 @@ TEST(SimulatedRunner, GivesTheSameTwiceInWhateverOrder) {
   const Plan plan = varied_plan();
   SimulatedRunner forwards(plan.catalog), backwards(plan.catalog);
   std::vector<std::vector<std::pair<std::string, double>>> first, second;
-  for (const Case& asked : plan.cases) first.push_back(values(forwards.run(asked)));
-  for (auto asked = plan.cases.rbegin(); asked != plan.cases.rend(); ++asked)
-    second.push_back(values(backwards.run(*asked)));
+  for (const PlannedCase& each : plan.cases) first.push_back(values(forwards.run(each)));
+  for (auto each = plan.cases.rbegin(); each != plan.cases.rend(); ++each)
+    second.push_back(values(backwards.run(*each)));
   std::ranges::reverse(second);
   EXPECT_EQ(first, second);
 }
@@ -48,9 +47,9 @@ TEST(SimulatedRunner, GivesTheSameTwiceInWhateverOrder) {
 TEST(SimulatedRunner, KeepsTheCaseAndIsDone) {
   const Plan plan = varied_plan();
   SimulatedRunner runner(plan.catalog);
-  for (const Case& asked : plan.cases) {
-    const CaseResult result = runner.run(asked);
-    EXPECT_EQ(result.asked.key(), asked.key());
+  for (const PlannedCase& each : plan.cases) {
+    const CaseResult result = runner.run(each);
+    EXPECT_EQ(result.asked.key(), each.asked.key());
     EXPECT_EQ(result.status, CaseStatus::done);
   }
 }
@@ -58,16 +57,16 @@ TEST(SimulatedRunner, KeepsTheCaseAndIsDone) {
 TEST(SimulatedRunner, GivesABandAroundItsStepAndTheWorldsTimeIsAccountedFor) {
   const Plan plan = varied_plan();
   SimulatedRunner runner(plan.catalog);
-  for (const Case& asked : plan.cases) {
-    const CaseResult result = runner.run(asked);
+  for (const PlannedCase& each : plan.cases) {
+    const CaseResult result = runner.run(each);
     const double step = value(result, "step_seconds");
-    EXPECT_LE(value(result, "step_seconds_low"), step) << asked.key();
-    EXPECT_GE(value(result, "step_seconds_low"), value(result, "ledger/compute")) << asked.key();
-    EXPECT_GE(value(result, "step_seconds_high"), step) << asked.key();
+    EXPECT_LE(value(result, "step_seconds_low"), step) << each.asked.key();
+    EXPECT_GE(value(result, "step_seconds_low"), value(result, "ledger/compute")) << each.asked.key();
+    EXPECT_GE(value(result, "step_seconds_high"), step) << each.asked.key();
     const double parts = value(result, "ledger/compute") + value(result, "ledger/straggler") +
                          value(result, "ledger/slowdown") + value(result, "ledger/exposed") +
                          value(result, "ledger/negotiation") + value(result, "ledger/coding");
-    EXPECT_NEAR(parts, step, 1e-9 * step) << asked.key();
+    EXPECT_NEAR(parts, step, 1e-9 * step) << each.asked.key();
   }
 }
 
@@ -77,22 +76,22 @@ TEST(SimulatedRunner, ShowsTheUpdateAsTheOptimizersPartOfTheStep) {
   Plan with = plan;
   for (auto& [name, trace] : with.catalog.traces) trace.timeline.update = trace.timeline.backward;
   SimulatedRunner runner(with.catalog);
-  for (const Case& asked : with.cases) {
-    const CaseResult result = runner.run(asked);
-    EXPECT_GT(value(result, "ledger/optimizer"), 0) << asked.key();
+  for (const PlannedCase& each : with.cases) {
+    const CaseResult result = runner.run(each);
+    EXPECT_GT(value(result, "ledger/optimizer"), 0) << each.asked.key();
     double parts = 0;
     for (const Sample& sample : result.samples)
       if (sample.metric.starts_with("ledger/")) parts += sample.value;
-    EXPECT_NEAR(parts, value(result, "step_seconds"), 1e-9 * parts) << asked.key();
+    EXPECT_NEAR(parts, value(result, "step_seconds"), 1e-9 * parts) << each.asked.key();
   }
-  for (const Case& asked : plan.cases)
-    EXPECT_TRUE(std::ranges::none_of(without.run(asked).samples,
-                                     [](const Sample& each) { return each.metric == "ledger/optimizer"; }));
+  for (const PlannedCase& each : plan.cases)
+    EXPECT_TRUE(std::ranges::none_of(without.run(each).samples,
+                                     [](const Sample& sample) { return sample.metric == "ledger/optimizer"; }));
 }
 
 /// Every 23rd case.
-std::vector<Case> sampled(const Plan& plan) {
-  std::vector<Case> some;
+std::vector<PlannedCase> sampled(const Plan& plan) {
+  std::vector<PlannedCase> some;
   for (std::size_t i = 0; i < plan.cases.size(); i += 23) some.push_back(plan.cases[i]);
   return some;
 }
@@ -108,11 +107,11 @@ TEST(SimulatedRunner, KeepsEveryStepOfTheDefaultSweepInItsBand) {
   const Plan plan = plan_of(default_request());
   SimulatedRunner runner(plan.catalog);
   int bands = 0;
-  for (const Case& asked : sampled(plan)) {
-    const CaseResult result = runner.run(asked);
+  for (const PlannedCase& each : sampled(plan)) {
+    const CaseResult result = runner.run(each);
     const double low = value(result, "step_seconds_low"), high = value(result, "step_seconds_high");
-    EXPECT_LE(low, value(result, "step_seconds")) << asked.key();
-    EXPECT_GE(high, value(result, "step_seconds")) << asked.key();
+    EXPECT_LE(low, value(result, "step_seconds")) << each.asked.key();
+    EXPECT_GE(high, value(result, "step_seconds")) << each.asked.key();
     bands += low < high;
   }
   EXPECT_GT(bands, 20);
@@ -121,20 +120,20 @@ TEST(SimulatedRunner, KeepsEveryStepOfTheDefaultSweepInItsBand) {
 TEST(SimulatedRunner, WidensTheBandOfServersByTheFactorOfTheirRate) {
   Plan plan = varied_plan();
   Profile& profile = plan.catalog.profiles.at("hkbu-10gbe");
-  for (const Case& asked : plan.cases) {
-    if (asked.profile != "hkbu-10gbe" || asked.gpus < 12) continue;
+  for (const PlannedCase& each : plan.cases) {
+    if (each.asked.profile != "hkbu-10gbe" || each.asked.gpus < 12) continue;
     const auto result_with = [&](double factor) {
       profile.server_factor = factor;
-      return SimulatedRunner(plan.catalog).run(asked);
+      return SimulatedRunner(plan.catalog).run(each);
     };
     const CaseResult sure = result_with(1), unsure = result_with(4);
     EXPECT_EQ(value(unsure, "step_seconds"), value(sure, "step_seconds"));
-    if (asked.strategy.uses_servers()) {
-      EXPECT_GT(value(unsure, "step_seconds_high"), 1.5 * value(sure, "step_seconds_high")) << asked.key();
+    if (each.asked.strategy.uses_servers()) {
+      EXPECT_GT(value(unsure, "step_seconds_high"), 1.5 * value(sure, "step_seconds_high")) << each.asked.key();
       // Faster servers answer in another order, which may cost a little elsewhere.
-      EXPECT_LE(value(unsure, "step_seconds_low"), 1.001 * value(sure, "step_seconds_low")) << asked.key();
+      EXPECT_LE(value(unsure, "step_seconds_low"), 1.001 * value(sure, "step_seconds_low")) << each.asked.key();
     } else {
-      EXPECT_EQ(values(unsure), values(sure)) << asked.key();
+      EXPECT_EQ(values(unsure), values(sure)) << each.asked.key();
     }
   }
 }
@@ -143,17 +142,17 @@ TEST(SimulatedRunner, WidensTheBandOfServersByTheFactorOfTheirRate) {
 TEST(SimulatedRunner, WidensTheBandByTheFactorOfTheSpeedOfOneGpu) {
   Plan plan = varied_plan();
   plan.catalog.profiles.at("hkbu-10gbe").rates.at("resnet50").factor = 1.5;
-  for (Case asked : plan.cases) {
-    if (asked.profile != "hkbu-10gbe" || asked.workload != "resnet50" || asked.gpus < 2) continue;
-    const SimulatedStep unsure = SimulatedRunner(plan.catalog).step(asked);
+  for (PlannedCase each : plan.cases) {
+    if (each.asked.profile != "hkbu-10gbe" || each.asked.workload != "resnet50" || each.asked.gpus < 2) continue;
+    const SimulatedStep unsure = SimulatedRunner(plan.catalog).step(each);
     const auto at_rate = [&](double rate) {
-      asked.single_gpu_rate = rate;
-      return SimulatedRunner(plan.catalog).step(asked);
+      each.asked.single_gpu_rate = rate;
+      return SimulatedRunner(plan.catalog).step(each);
     };
     EXPECT_EQ(at_rate(unsure.rate).times.step, unsure.times.step);
-    EXPECT_NEAR(unsure.fast / at_rate(unsure.rate / 1.5).fast, 1 / 1.5, 1e-9) << asked.key();
-    EXPECT_NEAR(unsure.slow / at_rate(unsure.rate * 1.5).slow, 1.5, 1e-9) << asked.key();
-    EXPECT_GT(unsure.slow, at_rate(unsure.rate).slow) << asked.key();
+    EXPECT_NEAR(unsure.fast / at_rate(unsure.rate / 1.5).fast, 1 / 1.5, 1e-9) << each.asked.key();
+    EXPECT_NEAR(unsure.slow / at_rate(unsure.rate * 1.5).slow, 1.5, 1e-9) << each.asked.key();
+    EXPECT_GT(unsure.slow, at_rate(unsure.rate).slow) << each.asked.key();
   }
 }
 
@@ -161,24 +160,25 @@ TEST(SimulatedRunner, WidensTheBandByTheFactorOfTheSpeedOfOneGpu) {
 TEST(SimulatedRunner, StartsFromTheRateOfAFullNodeWhereItIsKnown) {
   const Plan plan = varied_plan();
   const int full = plan.catalog.profiles.at("hkbu-10gbe").gpus_per_node;
-  for (Case asked : plan.cases) {
-    if (asked.profile != "hkbu-10gbe" || asked.gpus < 12 || asked.strategy.uses_servers()) continue;
+  for (const PlannedCase& each : plan.cases) {
+    if (each.asked.profile != "hkbu-10gbe" || each.asked.gpus < 12 || each.asked.strategy.uses_servers()) continue;
     SimulatedRunner runner(plan.catalog);
-    const SimulatedStep plain = runner.step(asked);
-    Case node = asked;
-    node.gpus = full;
-    const double simulated = asked.batch_per_gpu * full / runner.step(node).times.step.value;
-    EXPECT_EQ(runner.step(asked, simulated).times.step, plain.times.step) << "as simulated: nothing new";
-    const SimulatedStep slow = runner.step(asked, simulated / 1.5);
-    EXPECT_GT(slow.times.step, plain.times.step) << asked.key();
-    EXPECT_LE(slow.times.step, plain.times.step * 1.5 * 1.001) << asked.key();
-    EXPECT_LT(slow.high / slow.times.step, plain.high / plain.times.step * 1.001) << asked.key();
+    const SimulatedStep plain = runner.step(each);
+    PlannedCase node = each;
+    node.asked.gpus = full;
+    const double simulated = each.asked.batch_per_gpu * full / runner.step(node).times.step.value;
+    EXPECT_EQ(runner.step(each, simulated).times.step, plain.times.step) << "as simulated: nothing new";
+    const SimulatedStep slow = runner.step(each, simulated / 1.5);
+    EXPECT_GT(slow.times.step, plain.times.step) << each.asked.key();
+    EXPECT_LE(slow.times.step, plain.times.step * 1.5 * 1.001) << each.asked.key();
+    EXPECT_LT(slow.high / slow.times.step, plain.high / plain.times.step * 1.001) << each.asked.key();
     // One full node is as it was seen.
-    EXPECT_NEAR(runner.step(node, simulated / 1.5).times.step.value / (asked.batch_per_gpu * full * 1.5 / simulated), 1,
-                0.1)
-        << asked.key();
-    EXPECT_EQ(runner.step(asked, simulated * 1000).times.step, plain.times.step) << "in another unit";
-    node.gpus = 1;
+    EXPECT_NEAR(
+        runner.step(node, simulated / 1.5).times.step.value / (each.asked.batch_per_gpu * full * 1.5 / simulated), 1,
+        0.1)
+        << each.asked.key();
+    EXPECT_EQ(runner.step(each, simulated * 1000).times.step, plain.times.step) << "in another unit";
+    node.asked.gpus = 1;
     EXPECT_EQ(runner.step(node, simulated / 1.5).times.step, runner.step(node).times.step) << "one GPU alone";
   }
 }
@@ -199,7 +199,7 @@ std::map<std::string, SimulatedStep> steps_of(const SweepRequest& request) {
   EXPECT_EQ(plan.cases.size(), request.methods.size()) << reasons(plan.refused);
   SimulatedRunner runner(plan.catalog);
   std::map<std::string, SimulatedStep> steps;
-  for (const Case& asked : plan.cases) steps.emplace(method_of(asked).text(), runner.step(asked));
+  for (const PlannedCase& each : plan.cases) steps.emplace(each.strategy.method.text(), runner.step(each));
   return steps;
 }
 
@@ -259,8 +259,8 @@ TEST(SimulatedRunner, ScattersAsOftenAsItFreesGradients) {
   request.batch = 4;
   const Plan plan = plan_of(request);
   SimulatedRunner runner(plan.catalog);
-  const auto sent = [&](const Case& asked) {
-    const Moved moved = runner.step(asked).times.sent.value();
+  const auto sent = [&](const PlannedCase& planned) {
+    const Moved moved = runner.step(planned).times.sent.value();
     return moved.within + moved.between;
   };
   EXPECT_NEAR(sent(plan.cases[1]) / sent(plan.cases[0]), (3 + 1) / 2.0, 1e-3);
@@ -280,29 +280,29 @@ TEST(SimulatedRunner, ScattersAsOftenAsItFreesGradients) {
 TEST(SimulatedRunner, WidensTheBandByTheFactorOfAStreamsCapUpToTheLine) {
   Plan plan = varied_plan();
   Profile& profile = plan.catalog.profiles.at("hkbu-10gbe");
-  const auto band = [&](const Case& asked, double gbits, double factor) {
+  const auto band = [&](const PlannedCase& planned, double gbits, double factor) {
     profile.stream_cap = BytesPerSecond(gbits * 1e9 / 8);
     profile.stream_factor = factor;
-    return SimulatedRunner(plan.catalog, {}, true).step(asked);
+    return SimulatedRunner(plan.catalog, {}, true).step(planned);
   };
   profile.uncertainty = 0;
-  for (const Case& asked : plan.cases) {
-    if (asked.profile != "hkbu-10gbe" || asked.gpus < 12 || asked.strategy.uses_servers()) continue;
-    const SimulatedStep unsure = band(asked, 4, 4);
-    EXPECT_EQ(unsure.fast, band(asked, 10, 1).fast) << asked.key();
-    EXPECT_EQ(unsure.times.step, band(asked, 4, 1).times.step) << asked.key();
-    EXPECT_EQ(unsure.slow, band(asked, 1, 1).slow) << asked.key();
+  for (const PlannedCase& each : plan.cases) {
+    if (each.asked.profile != "hkbu-10gbe" || each.asked.gpus < 12 || each.asked.strategy.uses_servers()) continue;
+    const SimulatedStep unsure = band(each, 4, 4);
+    EXPECT_EQ(unsure.fast, band(each, 10, 1).fast) << each.asked.key();
+    EXPECT_EQ(unsure.times.step, band(each, 4, 1).times.step) << each.asked.key();
+    EXPECT_EQ(unsure.slow, band(each, 1, 1).slow) << each.asked.key();
   }
 }
 
 /// Seconds of a simulated step on a network that is so many times slower.
-double step_with(const Plan& plan, const Case& asked, double network_factor) {
+double step_with(const Plan& plan, const PlannedCase& planned, double network_factor) {
+  const auto& [asked, strategy] = planned;
   const Profile& profile = plan.catalog.profiles.at(asked.profile);
-  const TrainingStrategy strategy = parse_strategy(asked);
   const StepTimeline timeline =
       plan.catalog.traces.at(asked.workload)
           .timeline.rescaled(profile.rates.at(asked.workload).samples_per_second, asked.batch_per_gpu);
-  StepSimulator simulator(profile, strategy.world(asked.gpus, profile.gpus_per_node));
+  StepSimulator simulator(profile, planned.world(profile.gpus_per_node));
   return simulator.run(timeline, strategy, network_factor).step.value;
 }
 
@@ -311,18 +311,18 @@ double step_with(const Plan& plan, const Case& asked, double network_factor) {
 TEST(SimulatedRunner, TakesNoLongerOnAFasterNetwork) {
   const Plan plan = plan_of(default_request());
   int servers = 0;
-  for (const Case& asked : sampled(plan)) {
-    const double step = step_with(plan, asked, 1);
-    EXPECT_LE(step_with(plan, asked, 0.9), step) << asked.key();
-    EXPECT_GE(step_with(plan, asked, 1.1), step) << asked.key();
-    servers += asked.strategy.uses_servers();
+  for (const PlannedCase& each : sampled(plan)) {
+    const double step = step_with(plan, each, 1);
+    EXPECT_LE(step_with(plan, each, 0.9), step) << each.asked.key();
+    EXPECT_GE(step_with(plan, each, 1.1), step) << each.asked.key();
+    servers += each.asked.strategy.uses_servers();
   }
   EXPECT_GT(servers, 10);
 }
 
 TEST(SimulatedRunner, EndsInsideACaseWhenAStopIsRequestedAndGoesOnLater) {
   const Plan plan = plan_of(small_request());
-  const Case& asked = plan.cases.back();
+  const PlannedCase& asked = plan.cases.back();
   int questions = 0;
   SimulatedRunner counting(plan.catalog, [&] { return ++questions < 0; });
   const CaseResult whole = counting.run(asked);
@@ -379,7 +379,7 @@ TEST(SimulatedRunner, StartsFromTheRateOfOneGpuOfTheProfileOrTheFlag) {
   const Plan of_flag = plan_of(request);
   const CaseResult result = SimulatedRunner(of_flag.catalog).run(of_flag.cases.front());
   EXPECT_EQ(value(result, "baseline_throughput"), 2 * rate);
-  EXPECT_NEAR(value(result, "ledger/compute"), of_flag.cases.front().batch_per_gpu / (2 * rate), 1e-9);
+  EXPECT_NEAR(value(result, "ledger/compute"), of_flag.cases.front().asked.batch_per_gpu / (2 * rate), 1e-9);
 }
 
 }  // namespace

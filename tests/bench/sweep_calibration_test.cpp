@@ -166,7 +166,7 @@ TEST(CalibratedPlan, LeavesOutEmulationsWhereThisMachineCannotEmulate) {
   leave_files(*calibration, folder.path());
   const Plan plan = calibrated_plan(*calibration, request, load_data(), machine, folder.path());
   ASSERT_EQ(plan.cases.size(), 1U);
-  EXPECT_EQ(plan.cases.front().evidence, Evidence::simulated);
+  EXPECT_EQ(plan.cases.front().asked.evidence, Evidence::simulated);
   EXPECT_EQ(plan.refused.front().why, "no namespaces");
 }
 

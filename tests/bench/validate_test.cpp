@@ -248,7 +248,7 @@ TEST(Validate, ExpectsOfAFrameworkWhatPublishedStepsLose) {
     Catalog catalog;
     catalog.profiles.emplace(asked.profile, data.profiles.load(asked.profile));
     catalog.traces.emplace(asked.workload, data.traces.load(asked.workload));
-    return SimulatedRunner(catalog).step(asked);
+    return SimulatedRunner(catalog).step(planned(asked));
   };
   const SimulatedStep own = simulated(""), named = simulated("ddp");
   EXPECT_EQ(own.lost, 1);

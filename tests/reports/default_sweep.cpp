@@ -68,7 +68,7 @@ ReportInput default_sweep() {
   std::vector<CaseResult> results;
   add_measured(results);
   SimulatedRunner runner(plan.catalog);
-  for (const Case& asked : plan.cases) results.push_back(runner.run(asked));
+  for (const PlannedCase& each : plan.cases) results.push_back(runner.run(each));
   results.insert(results.end(), plan.published.begin(), plan.published.end());
   return report_input(results, results,
                       {{.command = "hbench sweep --gpus 1..128",

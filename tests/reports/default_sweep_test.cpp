@@ -154,7 +154,8 @@ TEST_F(DefaultSweep, HasOneAnswerToWhoIsAheadWhoeverIsAsked) {
     EXPECT_EQ(each.report, named == Ahead::level ? "level " + band : name + mark + words);
     EXPECT_THAT(each.terminal, testing::EndsWith(named == Ahead::level ? "level " + band : mark + words));
 
-    const SimulatedStep first = runner.step(match.first->asked), second = runner.step(match.second->asked);
+    const SimulatedStep first = runner.step(planned(match.first->asked)),
+                        second = runner.step(planned(match.second->asked));
     const Fastest fastest = fastest_of({&first, &second});
     EXPECT_EQ(fastest.size(), level ? 2U : 1U) << "crossover";
     EXPECT_TRUE(level || fastest.front() == (lead.who() == Ahead::first ? 0U : 1U)) << "crossover";
