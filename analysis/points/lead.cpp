@@ -89,6 +89,7 @@ std::string Lead::in_words() const {
   const bool near =
       std::ranges::any_of(std::array{ratio, low, high}, [](double value) { return std::abs(value - 1) < kReadsAsOne; });
   const int digits = near ? 2 : ratio < kWhole ? 1 : 0;
+  if (!is_judged()) return fmt::format("{:.{}f} (one launch, no verdict)", ratio, digits);
   return fmt::format("{:.{}f} ({:.{}f} to {:.{}f})", ratio, digits, low, digits, high, digits);
 }
 
@@ -109,6 +110,8 @@ Lead lead_of(const Point& first, const Point& second) {
   if (first.asked.evidence == Evidence::simulated && second.asked.evidence == Evidence::simulated)
     return simulated_lead(first, second);
   const RatioEstimate timed = timed_ratio(first, second);
+  if (!timed.interval && first.asked.is_timed() && second.asked.is_timed())
+    return {stated_ratio(first, second), 0, INFINITY};
   if (!timed.interval) return lead_within({stated_ratio(first, second)}, kUnknownScatter);
   const double work = samples_of(first) / samples_of(second);
   return {timed.ratio * work, timed.interval->low * work, timed.interval->high * work};

@@ -20,7 +20,10 @@ enum class Ahead : std::uint8_t { first, level, second };
 /// The number of times that the first is as fast as the second.
 struct Lead {
   double ratio = 1;
-  double low = 1, high = 1;  ///< its band
+  double low = 1, high = 1;  ///< its band; 0 and infinity where one launch each says nothing of others
+
+  /// Whether there is a band.
+  bool is_judged() const { return low > 0; }
 
   /// Which of the two is ahead: by all of the band.
   Ahead who() const { return low > 1 ? Ahead::first : high < 1 ? Ahead::second : Ahead::level; }
@@ -45,9 +48,9 @@ std::vector<Unknown> unknowns_of(const StepEnds& first, const StepEnds& second);
 Lead lead_of(const StepEnds& first, const StepEnds& second);
 
 /// Of points of one workload. Simulated ones on different clusters share nothing: each end meets the other's opposite.
-/// Timed ones are compared launch by launch where they took turns, and else by the scatter of their launches; where
-/// that is not known, as with one launch each, and for published figures, less than a tenth is level. \pre none failed,
-/// both have a throughput or an efficiency.
+/// Timed ones are compared launch by launch where they took turns, and else by the scatter of their launches; one
+/// launch each is no verdict. Of published figures less than a tenth is level. \pre none failed, both have a throughput
+/// or an efficiency.
 Lead lead_of(const Point& first, const Point& second);
 
 }  // namespace hbench

@@ -88,9 +88,8 @@ OneGpu one_gpu(const PlannedCase& planned, const Catalog& catalog) {
   const Trace& recorded = catalog.traces.at(asked.workload);
   const GpuRate rate = rate_of(asked, catalog.profiles.at(asked.profile), recorded);
   // What is given is taken at its word: it has no batch.
-  const bool other = (asked.global_batch > 0 || planned.micro_batch() != asked.batch_per_gpu) && rate.batch > 0;
-  return other ? at_batch(rate, planned.micro_batch(), recorded.timeline)
-               : OneGpu{.samples_per_second = rate.samples_per_second, .factor = rate.factor};
+  if (rate.batch > 0) return at_batch(rate, planned.micro_batch(), recorded.timeline);
+  return {.samples_per_second = rate.samples_per_second, .factor = rate.factor};
 }
 
 void add_other_batch(CaseResult& result, const OneGpu& one) {

@@ -339,6 +339,49 @@ std::string PlanBuilder::refuse_emulated(const Case& asked, const TrainingStrate
                                 strategy.method.plan(strategy.overlap), limits_.memory);
 }
 
+/// Returns whether a GPU has room for a plain step of this many samples.
+bool PlanBuilder::has_room(const Trace& trace, const Profile& profile, int batch) const {
+  Case asked{.evidence = Evidence::simulated, .workload = trace.name, .profile = profile.name, .gpus = 1};
+  asked.batch_per_gpu = batch;
+  TrainingStrategy strategy = no_communication(false, Precision::float32);
+  if (names_precision(request_)) strategy.precision = parse_precision(request_.precision);
+  strategy.recomputation = request_.recomputation;
+  strategy.optimizer = request_.optimizer;
+  return refuse_memory(planned(asked, strategy), plan_.catalog).empty();
+}
+
+/// Returns the samples of a micro-batch that a GPU of every cluster takes where nobody asks for others. Figures of
+/// unlike batches would compare batches, not networks. Of the batches at which the clusters' rates are known it is that
+/// of the most clusters, so that few rates are taken from another batch; of several the largest that all have room for,
+/// and the least of all where none is.
+int PlanBuilder::usual_batch(const Trace& trace) {
+  const auto [known, is_new] = usual_batches_.try_emplace(trace.name, trace.timeline.batch);
+  if (!is_new) return known->second;
+  std::map<int, int> clusters;  // by batch
+  for (const std::string& name : profiles_) {
+    Profile& profile = plan_.catalog.profiles.at(name);
+    take_rate(profile, trace, rates_, request_.precision);
+    const auto rate = profile.rates.find(trace.name);
+    const bool has_rate = rate != profile.rates.end();
+    if (has_rate || request_.rate_on(profile.gpu) > 0 || own_traces_.contains(trace.name))
+      ++clusters[has_rate && rate->second.batch > 0 ? rate->second.batch : trace.timeline.batch];
+  }
+  std::vector<std::pair<int, int>> by_use;
+  for (const auto& [batch, uses] : clusters) by_use.emplace_back(uses, batch);
+  std::ranges::sort(by_use, std::greater());
+  const auto fits_all = [&](const std::pair<int, int>& use) {
+    return std::ranges::all_of(profiles_, [&](const std::string& name) {
+      return has_room(trace, plan_.catalog.profiles.at(name), use.second);
+    });
+  };
+  const auto found = by_use.size() < 2 ? by_use.begin() : std::ranges::find_if(by_use, fits_all);
+  if (found != by_use.end())
+    known->second = found->second;
+  else if (!clusters.empty())
+    known->second = clusters.begin()->first;
+  return known->second;
+}
+
 /// Keeps the case when a single GPU's speed is known.
 void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_name, const std::string& profile_name,
                                  int gpus, TrainingStrategy strategy, int batch) {
@@ -367,8 +410,7 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
   asked.gpus = gpus;
   strategy.set_servers(strategy.servers, gpus);
   asked.single_gpu_rate = given;
-  const int known = rate != profile.rates.end() ? rate->second.batch : 0;
-  if (!set_batch(asked, batch, known > 0 ? known : trace.timeline.batch)) return;
+  if (!set_batch(asked, batch, usual_batch(trace))) return;
   const PlannedCase step = planned(asked, strategy);
   const NumberBytes bytes = number_bytes_of(step, plan_.catalog);
   if (bytes.half_gradients() && strategy.preset != nullptr && !strategy.preset->half.fusion.empty())

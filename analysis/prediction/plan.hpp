@@ -80,6 +80,8 @@ class PlanBuilder {
                       TrainingStrategy strategy, int batch = 0);
   void add_as_recorded(Evidence evidence, const std::string& trace, const std::string& profile, int gpus,
                        TrainingStrategy strategy);
+  int usual_batch(const Trace& trace);
+  bool has_room(const Trace& trace, const Profile& profile, int batch) const;
   bool in_range(const Case& figure) const;
   bool is_planned(const Case& twin) const;
   [[noreturn]] void nothing_left() const;
@@ -95,6 +97,7 @@ class PlanBuilder {
   /// GPU counts, by algorithm with compressor and by reason.
   std::map<std::pair<std::string, std::string>, std::set<int>> unsuited_;
   std::map<std::pair<std::string, int>, std::string> auto_rules_;  ///< by profile and GPUs
+  std::map<std::string, int, std::less<>> usual_batches_;          ///< by workload
   bool machine_lacks_ = false;
   Plan plan_;
 };

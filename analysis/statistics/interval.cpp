@@ -60,16 +60,6 @@ Interval around(double ratio, double log_half_width) {
   return {ratio * std::exp(-log_half_width), ratio * std::exp(log_half_width)};
 }
 
-/// Of one launch each only the iterations are known.
-RatioEstimate within_one_launch(const Launch& baseline, const Launch& own) {
-  RatioEstimate estimate{.ratio = median(baseline) / median(own)};
-  if (baseline.size() < 2 || own.size() < 2) return estimate;
-  const Interval interval = bootstrap_ratio(baseline, own);
-  estimate.interval = Interval{std::min(interval.low, estimate.ratio), std::max(interval.high, estimate.ratio)};
-  estimate.in_words = "95 % bootstrap within 1 launch; other launches may differ by more";
-  return estimate;
-}
-
 /// One side of an unpaired comparison: variance of its estimate, and the degrees of freedom of that.
 struct Side {
   double variance = 0;
@@ -96,7 +86,7 @@ double student_t(int degrees) {
 }
 
 RatioEstimate paired_ratio(const std::vector<PairedLaunch>& pairs) {
-  if (pairs.size() == 1) return within_one_launch(pairs.front().baseline, pairs.front().own);
+  if (pairs.size() == 1) return {.ratio = median(pairs.front().baseline) / median(pairs.front().own)};
   std::vector<double> logarithms;
   double within = 0;
   for (const PairedLaunch& pair : pairs) {
@@ -115,8 +105,8 @@ RatioEstimate paired_ratio(const std::vector<PairedLaunch>& pairs) {
 }
 
 RatioEstimate unpaired_ratio(const Launches& baseline, const Launches& own) {
-  if (baseline.size() == 1 && own.size() == 1) return within_one_launch(baseline.front(), own.front());
   RatioEstimate estimate{.ratio = median_of_launches(baseline) / median_of_launches(own)};
+  if (baseline.size() == 1 && own.size() == 1) return estimate;
   const Side above = side_of(baseline, own), below = side_of(own, baseline);
   const double sum = above.variance + below.variance;
   // Welch and Satterthwaite.

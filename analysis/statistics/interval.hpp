@@ -24,7 +24,7 @@ struct PairedLaunch {
 /// A ratio of times with what is known of its uncertainty.
 struct RatioEstimate {
   double ratio = 0;
-  std::optional<Interval> interval;  ///< none where a single launch has a single iteration
+  std::optional<Interval> interval;  ///< none of one launch each: its iterations say nothing of another one
   std::string in_words;              ///< what the interval means; empty without one
 };
 

@@ -5,15 +5,6 @@
 #include <limits>
 
 namespace hbench {
-namespace {
-
-double median_of_redrawn(const Launch& launch, Random& random) {
-  Launch drawn;
-  for (std::size_t i = 0; i < launch.size(); ++i) drawn.push_back(launch[random.below(launch.size())]);
-  return median(std::move(drawn));
-}
-
-}  // namespace
 
 std::uint64_t Random::next() {
   std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
@@ -62,16 +53,6 @@ double median_of_launches(const Launches& launches) {
   std::vector<double> medians;
   for (const Launch& launch : launches) medians.push_back(median(launch));
   return median(std::move(medians));
-}
-
-Interval bootstrap_ratio(const Launch& above, const Launch& below, const Bootstrap& bootstrap) {
-  Random random(bootstrap.seed);
-  std::vector<double> ratios;
-  for (int i = 0; i < bootstrap.draws; ++i) {
-    const double numerator = median_of_redrawn(above, random);
-    ratios.push_back(numerator / median_of_redrawn(below, random));
-  }
-  return {percentile(ratios, 0.025), percentile(ratios, 0.975)};
 }
 
 }  // namespace hbench

@@ -1,12 +1,8 @@
 #pragma once
 
-/// Robust estimates of a step's time, and what the iterations of one launch tell of their uncertainty. What several
-/// launches tell is in `interval.hpp`: the launch is the unit there, since iterations of one launch share its luck
-/// (placement, clocks, neighbours). Kalibera & Jones, "Rigorous benchmarking in reasonable time", ISMM 2013.
-/// Random numbers that are the same on every platform and with every standard library, so that an
-/// interval printed in a report can be computed again.
-///
-/// SplitMix64: Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+/// Robust estimates of a step's time, and how often chance gives a result. What several launches tell is in
+/// `interval.hpp`: the launch is the unit there, since iterations of one launch share its luck (placement, clocks,
+/// neighbours). Kalibera & Jones, "Rigorous benchmarking in reasonable time", ISMM 2013.
 
 #include <cstddef>
 #include <cstdint>
@@ -42,17 +38,8 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-/// How often the bootstrap draws, and from which seed. The same values and seed give the same interval on
-/// every platform.
-struct Bootstrap {
-  int draws = 2000;
-  std::uint64_t seed = 1993;
-};
-
-/// 95 % percentile interval of `median(above) / median(below)`, iterations of both redrawn with replacement (Efron &
-/// Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13). It says nothing of other launches.
-Interval bootstrap_ratio(const Launch& above, const Launch& below, const Bootstrap& bootstrap = {});
-
+/// A source of random numbers that is the same on every platform (splitmix64: Steele, Lea and Flood, "Fast Splittable
+/// Pseudorandom Number Generators", OOPSLA 2014).
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}

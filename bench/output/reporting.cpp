@@ -84,11 +84,20 @@ std::string brief(std::string way) {
   return way;
 }
 
+/// `39 (17-69)`: with the band, in the two cells that the comparison is about.
+std::string with_band(const Point& point) {
+  if (!point.efficiency) return "-";
+  const std::string stated = fmt::format("{:.0f}", 100 * *point.efficiency);
+  if (!point.efficiency_low || !point.efficiency_high) return stated;
+  return fmt::format("{} ({:.0f}-{:.0f})", stated, 100 * *point.efficiency_low, 100 * *point.efficiency_high);
+}
+
 /// What was simulated of one workload on its most GPUs.
 struct MatrixGroup {
   explicit MatrixGroup(const std::vector<Point>& all, const Subject& subject)
       : workload(subject.workload), points(points_at_most_gpus(all, subject, Evidence::simulated)) {
     if (points.empty()) return;
+    workload += fmt::format(", {}", batch_in_words(points.front()->asked));
     contest = contest_of(points);
     labels = usual_labels(points, contest.matches.size());
     of_servers = std::ranges::any_of(contest.matches, [](const Match& match) {
@@ -110,7 +119,7 @@ struct MatrixGroup {
     });
   }
 
-  std::string workload;
+  std::string workload;  ///< with its batch
   Pointers points;
   Contest contest;
   std::vector<std::string> labels;
@@ -133,7 +142,7 @@ Table matrix(const std::vector<Point>& all) {
       if (std::ranges::find(labels, label) == labels.end()) labels.push_back(label);
   }
   const int global = groups.front().points.front()->asked.global_batch;
-  table.caption = fmt::format("{}{}simulated: share of ideal speed; ahead: times as fast, ?: likely",
+  table.caption = fmt::format("{}{}simulated: % of ideal speed (90 % band); ahead: times as fast, ?: likely",
                               gpus.size() == 1 ? fmt::format("{} GPUs, ", *gpus.begin()) : "",
                               global > 0 ? fmt::format("strong scaling of {} samples a step, ", global) : "");
   const auto column = [&](const std::string& name, bool numeric, int priority) {
@@ -158,9 +167,12 @@ Table matrix(const std::vector<Point>& all) {
       if (gpus.size() > 1) row.push_back(std::to_string(asked.gpus));
       for (const std::string& label : labels) {
         const Point* point = group.find(label, asked);
-        row.push_back(point == nullptr ? "-" : percent(point->efficiency));
+        const bool compared = point != nullptr && (point == match.first || point == match.second);
+        row.push_back(point == nullptr ? "-"
+                      : compared       ? with_band(*point)
+                                       : fmt::format("{:.0f}", 100 * *point->efficiency));
       }
-      if (of_servers) row.push_back(group.of_servers && match.second ? percent(match.second->efficiency) : "-");
+      if (of_servers) row.push_back(group.of_servers && match.second ? with_band(*match.second) : "-");
       row.push_back(memory_cell(match.better()));
       row.push_back(who_is_ahead(match, brief(group.contest.first), brief(group.contest.second)));
     }

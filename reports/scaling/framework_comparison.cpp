@@ -32,6 +32,8 @@ const Point* quickest(const std::vector<const Point*>& points, const MeasuredSid
 
 /// `Horovod is 1.5 (1.3 to 1.8) times as fast as TensorFlow`.
 std::string who_is_quicker(const Lead& lead, std::string_view first, std::string_view second) {
+  if (!lead.is_judged())
+    return fmt::format("{} against {}: {:.2f} times as fast in one launch, no verdict", first, second, lead.ratio);
   switch (lead.who()) {
     case Ahead::first:
       return fmt::format("{} is {} times as fast as {}", first, lead.in_words(), second);

@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
 
 #include "analysis/points/lead.hpp"
 
@@ -31,6 +36,24 @@ Pointers speaking(const Pointers& points) {
   }
   if (chosen.empty()) chosen = points;
   return at_most_gpus(chosen);
+}
+
+/// Those of the batch that the most networks have, the largest of several: what has another one is no rival of theirs.
+Pointers of_one_batch(const Pointers& points) {
+  std::map<std::tuple<int, int, int>, std::set<std::string>> networks;
+  std::set<std::string> all;
+  const auto batch_of = [](const Point* point) {
+    const Case& asked = point->asked;
+    return std::tuple(asked.global_batch, asked.batch_per_gpu, asked.accumulate);
+  };
+  for (const Point* point : points) {
+    networks[batch_of(point)].insert(point->asked.profile);
+    all.insert(point->asked.profile);
+  }
+  if (all.size() < 2) return points;
+  const auto most = std::ranges::max_element(
+      networks, {}, [](const auto& each) { return std::pair(each.second.size(), each.first); });
+  return filtered(points, [&](const Point* point) { return batch_of(point) == most->first; });
 }
 
 /// Between the best configurations of either side, over all networks. What nobody would choose does not count.
@@ -83,18 +106,18 @@ bool shows_scaling(const Point& point) {
 Subject subject_of(const Case& asked) { return {asked.workload, asked.image_size}; }
 
 Pointers speaking_points(const std::vector<Point>& points, const Subject& subject) {
-  return speaking(of_subject(scaling_points(points), subject));
+  return of_one_batch(speaking(of_subject(scaling_points(points), subject)));
 }
 
 Pointers points_at_most_gpus(const std::vector<Point>& points, const Subject& subject, Evidence evidence) {
-  return at_most_gpus(of_evidence(of_subject(scaling_points(points), subject), evidence));
+  return of_one_batch(at_most_gpus(of_evidence(of_subject(scaling_points(points), subject), evidence)));
 }
 
 std::optional<Headline> find_headline(const std::vector<Point>& points) {
   const Pointers speakers = speaking(scaling_points(points));
   Pointers widest;
   for (const Subject& subject : subjects_of(points))
-    if (Pointers candidates = of_subject(speakers, subject); spread(candidates) > spread(widest))
+    if (Pointers candidates = of_one_batch(of_subject(speakers, subject)); spread(candidates) > spread(widest))
       widest = std::move(candidates);
   if (widest.empty()) return std::nullopt;
   return Headline{contest_of(widest)};
@@ -108,7 +131,9 @@ std::optional<Headline> find_headline(const std::vector<Point>& points, const Su
 
 std::vector<Subject> subjects_by_spread(const std::vector<Point>& points) {
   const Pointers scaling = scaling_points(points);
-  const auto spread_of = [&](const Subject& subject) { return spread(speaking(of_subject(scaling, subject))); };
+  const auto spread_of = [&](const Subject& subject) {
+    return spread(of_one_batch(speaking(of_subject(scaling, subject))));
+  };
   std::vector<Subject> subjects = subjects_of(points);
   std::ranges::stable_sort(subjects, std::ranges::greater{}, spread_of);
   if (const auto headline = find_headline(points)) {

@@ -10,17 +10,11 @@
 namespace hbench {
 namespace {
 
-/// Strong scaling has another batch per GPU at each point.
-std::string batch_of_curve(const Case& asked) {
-  return asked.global_batch > 0 ? fmt::format("global batch {}", asked.global_batch)
-                                : fmt::format("batch {}", asked.batch_label());
-}
-
 /// What points of one curve share: all but their GPUs, as text. The words of a strategy leave out what does not matter.
 std::string place_and_strategy(const Case& asked, const ScalingWords& words) {
   const TrainingTask& task = asked.training;
   return fmt::format("{}\n{}\n{}\n{}\n{} {} {} {} {}\n{}", to_string(asked.evidence), asked.profile, asked.machine,
-                     batch_of_curve(asked), task.device, task.executor, task.precision, task.recompute, task.optimizer,
+                     batch_in_words(asked), task.device, task.executor, task.precision, task.recompute, task.optimizer,
                      words.strategy(asked));
 }
 
@@ -88,7 +82,7 @@ void label_batches(std::vector<Curve>& curves) {
   std::map<std::string, int> uses;
   for (const Curve& curve : curves) ++uses[curve.series.label];
   for (Curve& curve : curves)
-    if (uses[curve.series.label] > 1) curve.series.label += ", " + batch_of_curve(curve.asked());
+    if (uses[curve.series.label] > 1) curve.series.label += ", " + batch_in_words(curve.asked());
 }
 
 /// One name for several machines: the digests differ.

@@ -13,18 +13,18 @@ namespace hbench {
 namespace {
 
 /// Longer verdicts are not read.
-constexpr std::ptrdiff_t kMostWords = 25;
+constexpr std::ptrdiff_t kMostWords = 32;
 
 std::ptrdiff_t words_of(const std::string& text) {
   std::istringstream words(text);
   return std::distance(std::istream_iterator<std::string>(words), {}) + std::ranges::count(text, '\xa0');
 }
 
-/// `78 %`, and where it was timed with its interval, `78 % (74 to 81)`.
+/// `78 % (74 to 81)`: with its interval, or the band of a prediction.
 std::string efficiency_in_words(const Point& point) {
   std::string text = whole_percent(*point.efficiency);
-  if (is_timed(point) && point.efficiency_low && point.efficiency_high)
-    text += tells_nothing(point)
+  if (point.efficiency_low && point.efficiency_high)
+    text += is_timed(point) && tells_nothing(point)
                 ? " (launches differ too much to be sure)"
                 : fmt::format(" ({:.0f} to {:.0f})", *point.efficiency_low * 100, *point.efficiency_high * 100);
   return text;
@@ -67,7 +67,8 @@ std::string kept_sentence(const Headline& headline, const ScalingWords& words) {
   const bool doubtful = is_doubtful(headline.best()) || is_doubtful(headline.hardest().better());
   const auto sentence = [&](Room room) {
     const std::string kept = what_is_kept(headline, words, room);
-    return fmt::format("{}, {}: {}{}.{}", ScalingWords::gpus(asked), words.workload(asked), kept,
+    return fmt::format("{}, {}, {}: {}{}.{}", ScalingWords::gpus(asked), words.workload(asked), batch_in_words(asked),
+                       kept,
                        fmt::format(fmt::runtime(kept.ends_with(')') ? ", {}" : " ({})"), to_string(asked.evidence)),
                        doubtful ? " Doubtful: see the warnings." : "");
   };
@@ -111,7 +112,10 @@ Standing standing_of(const Contest& contest, bool turned) {
 
 /// Of one network.
 std::string contest_sentence(const Match& match, const std::string& way, const std::string& other, bool turned) {
-  const std::string words = (turned ? match.lead().inverse() : match.lead()).in_words();
+  const Lead lead = turned ? match.lead().inverse() : match.lead();
+  if (!lead.is_judged())
+    return fmt::format("{} against {}: {:.2f} times as fast in one launch; no verdict.", way, other, lead.ratio);
+  const std::string words = lead.in_words();
   const std::string_view verb = is_plural(way) ? "are" : "is";
   if (match.likely() != Ahead::level)
     return fmt::format("{} {} likely ahead of {}: {} times as fast.", way, verb, other, words);

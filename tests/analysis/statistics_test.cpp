@@ -48,30 +48,5 @@ TEST(Random, DrawsEveryIndexAboutEquallyOften) {
   for (int count : counts) EXPECT_NEAR(count, 10000, 463);
 }
 
-TEST(Bootstrap, GivesTheSameIntervalForTheSameSeedOnly) {
-  const Launch above{1.0, 1.2, 1.1, 1.4}, below{1.3, 1.5, 1.25};
-  EXPECT_EQ(bootstrap_ratio(above, below), bootstrap_ratio(above, below));
-  EXPECT_NE(bootstrap_ratio(above, below, {.draws = 50}), bootstrap_ratio(above, below, {.draws = 50, .seed = 7}));
-}
-
-TEST(Bootstrap, GivesNoWidthToValuesThatDoNotVary) { EXPECT_EQ(bootstrap_ratio({3, 3}, {2, 2}), (Interval{1.5, 1.5})); }
-
-// The median of two drawn values is 1 (the first twice, 1/4), 2 or 3 (1/4), over a constant: 2.5 % and 97.5 % of the
-// draws lie at the ends. Of ten values five draws of one are needed for either end, which is rarer.
-TEST(Bootstrap, EndsWhereFortiethsOfTheDrawsLie) {
-  EXPECT_EQ(bootstrap_ratio({1, 3}, {2}), (Interval{0.5, 1.5}));
-  const Interval ten = bootstrap_ratio({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, {1});
-  EXPECT_GT(ten.low, 1.5);
-  EXPECT_LT(ten.high, 9.5);
-}
-
-TEST(Bootstrap, RedrawsBothSides) {
-  const Launch varied{1, 3, 2, 4, 1.5};
-  const Interval above = bootstrap_ratio(varied, {2, 2});
-  const Interval below = bootstrap_ratio({2, 2}, varied);
-  EXPECT_LT(above.low, above.high);
-  EXPECT_LT(below.low, below.high);
-}
-
 }  // namespace
 }  // namespace hbench::statistics_test
