@@ -18,9 +18,11 @@
 
 namespace hbench {
 
-/// Where a measured time lies: in the 90 % band, above it, below it, or below what the links carry at all, which a
-/// wrong unit, count of ranks or profile explains.
-enum class Normality : std::uint8_t { normal, slow, fast, impossible };
+/// Where a measured time lies: in the 90 % band, above it, below it, below what the links or the GPUs' arithmetic allow
+/// at all, which a wrong unit, count of ranks or profile explains, or in a band that is too wide to judge it: as much
+/// as twice the time of a cluster that is well is in it too.
+enum class Normality : std::uint8_t { normal, slow, fast, impossible, unclear };
+/// Its name above: one word.
 std::string_view to_string(Normality normality);
 
 /// One collective of one size. Times in seconds.
@@ -40,14 +42,18 @@ struct Suspicion {
   std::string_view what;
   std::string_view check;  ///< the measurement that shows it
   double expected = 0;     ///< seconds of the largest slow size, if it is that
-  double off = 0;          ///< mean |ln| of measured / expected over the slow sizes, if it is that
+  double off = 0;          ///< mean |ln| of measured / expected over these sizes, if it is that
 };
 
 struct Expectation {
   std::string profile;
-  std::vector<ExpectedSize> sizes;
-  std::vector<Suspicion> suspicions;  ///< those that explain the slow sizes, best first
+  std::vector<ExpectedSize> sizes;    ///< the smallest first
+  std::vector<Suspicion> suspicions;  ///< those that explain the sizes in doubt, best first
   std::vector<std::string> notes;     ///< what was left out and why, and where curves are from; in sentences
+
+  /// Of all sizes: impossible or slow where any is, else that of the largest, in which the rates of links show. None
+  /// where nothing was measured.
+  std::optional<Normality> normality() const;
 };
 
 /// Of results of collectives, of which those without a time are asked for alone. A result that does not say on how many
@@ -69,10 +75,15 @@ struct TrainingSuspicion {
 struct TrainingExpectation {
   Case asked;
   double measured = 0;
-  double expected = 0, low = 0, high = 0;  ///< with the 90 % band
+  double expected = 0, low = 0, high = 0;  ///< with the 90 % band of GPUs at all rates that theirs may be
   double alone = 0;                        ///< of GPUs that each train for themselves
-  double peak = 0;                         ///< of GPUs at their peak, in whatever precision; 0: not known
-  double communication = 0;                ///< share of the expected step with a collective in flight
+  /// Of GPUs whose arithmetic is at its peak, in the precision that is asked for, else in any (`most_samples`); 0: not
+  /// known.
+  double peak = 0;
+  double communication = 0;      ///< share of the expected step with a collective in flight
+  bool modelled = false;         ///< nobody measured the rate of one GPU: it is the rate model's
+  std::string_view widest;       ///< what most of the band is: after "most of the band is"
+  std::string_view narrowed_by;  ///< the measurement that removes it
   std::vector<TrainingSuspicion>
       suspicions;  ///< first what has no fitted figure, best first; empty where it is about as expected
 

@@ -53,6 +53,11 @@ constexpr double kParameterBytes = 32;
 /// times fewer for 3 x 3).
 constexpr double kWinograd = 2;
 
+double arithmetic_peak(const Profile& gpu, WorkloadKind kind, std::string_view precision) {
+  const bool fewer = kind == WorkloadKind::convolutions && precision == "float32";
+  return gpu.peaks.at(precision) * (fewer ? kWinograd : 1);
+}
+
 /// In the order of `WorkloadKind`.
 constexpr std::array<UsualUse, 3> kUses{{{.efficiency = 0.58, .known_factor = 1.6, .unknown_factor = 1.9},
                                          {.efficiency = 0.8, .known_factor = 1.25, .unknown_factor = 1.5},
@@ -102,9 +107,8 @@ bool is_recorded_on(const Trace& trace, const Profile& cluster) {
 }
 
 std::optional<Seconds> least_time(const Profile& gpu, const WorkloadCost& cost, std::string_view precision) {
-  double peak = gpu.peaks.at(precision);
+  const double peak = arithmetic_peak(gpu, cost.kind, precision);
   if (peak <= 0 || gpu.memory_rate.value <= 0) return std::nullopt;
-  if (cost.kind == WorkloadKind::convolutions && precision == "float32") peak *= kWinograd;
   const double bytes = (kTiles * cost.flops + kPasses * cost.activations) * (is_half(precision) ? 2 : 4);
   return Seconds(cost.flops / peak + bytes / gpu.memory_rate.value);
 }
@@ -113,6 +117,14 @@ std::optional<Seconds> least_step_time(const Profile& gpu, const Trace& trace, i
   const auto sample = least_time(gpu, *trace.cost, precision);
   if (!sample) return std::nullopt;
   return *sample + Seconds(kParameterBytes * trace.elements() / gpu.memory_rate.value / batch);
+}
+
+double most_samples(const Profile& gpu, const Trace& trace, std::string_view precision) {
+  if (!trace.cost) return 0;
+  double flops = trace.cost->flops;
+  if (trace.shape && trace.cost->kind == WorkloadKind::decoder)
+    flops -= 6.0 * trace.shape->layers * trace.shape->hidden * trace.shape->seq * trace.shape->seq;
+  return arithmetic_peak(gpu, trace.cost->kind, precision) / flops;
 }
 
 const UsualUse& usual_use(WorkloadKind kind) { return kUses.at(static_cast<std::size_t>(kind)); }

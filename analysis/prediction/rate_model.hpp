@@ -79,4 +79,9 @@ bool is_recorded_on(const Trace& trace, const Profile& cluster);
 /// 0.
 std::optional<Seconds> least_step_time(const Profile& gpu, const Trace& trace, int batch, std::string_view precision);
 
+/// The most samples/s that a GPU's arithmetic allows: its peak over the FLOPs that the model needs, of which nothing is
+/// computed twice, and of a decoder's attention only what its causal mask leaves. 0: not known, or the GPU does not
+/// have the precision.
+double most_samples(const Profile& gpu, const Trace& trace, std::string_view precision);
+
 }  // namespace hbench

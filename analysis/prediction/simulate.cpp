@@ -218,7 +218,7 @@ StepTimes SimulatedRunner::simulated(const Setting& setting, End end, double net
                                      std::vector<Span>* spans) {
   const std::string& profile_name = setting.planned.asked.profile;
   const Profile& cluster = catalog_.profiles.at(profile_name);
-  const StepTimeline timeline = timeline_of(setting.planned, catalog_, gpu_faster / setting.slowed);
+  const StepTimeline timeline = timeline_of(setting.planned, catalog_, setting.faster * gpu_faster / setting.slowed);
   return simulator(profile_name, setting.world, has_ends(cluster, setting.world) ? end : End::stated,
                    servers_preset(cluster, setting.world, setting.strategy))
       .run(timeline, setting.strategy, network_slower, end, spans);
@@ -231,8 +231,11 @@ StatedStep SimulatedRunner::stated(const PlannedCase& planned, double node_rate)
           .rate = setting.rate.samples_per_second};
 }
 
-SimulatedStep SimulatedRunner::step(const PlannedCase& planned, double node_rate) {
-  return step(setting_of(planned, node_rate));
+SimulatedStep SimulatedRunner::step(const PlannedCase& planned, double node_rate, double faster) {
+  Setting setting = setting_of(planned, node_rate);
+  setting.faster = faster;
+  setting.rate.samples_per_second *= faster;
+  return step(setting);
 }
 
 SimulatedStep SimulatedRunner::step(const Setting& setting) {

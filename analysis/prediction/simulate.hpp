@@ -95,9 +95,10 @@ class SimulatedRunner {
                            bool rates_of_jobs = false)
       : catalog_(catalog), stop_(std::move(stop)), rates_given_(rates_given), rates_of_jobs_(rates_of_jobs) {}
   /// `node_rate` is what all GPUs of one full node were seen to make together, in samples/s, 0: not known. It has
-  /// input, PCIe and framework in it, so that a step of several nodes starts from it. \throws Error (interrupted) when
-  /// a stop was requested; later runs are as good as if this one had never been.
-  SimulatedStep step(const PlannedCase& planned, double node_rate = 0);
+  /// input, PCIe and framework in it, so that a step of several nodes starts from it. GPUs are `faster` times as fast
+  /// as is known of them. \throws Error (interrupted) when a stop was requested; later runs are as good as if this one
+  /// had never been.
+  SimulatedStep step(const PlannedCase& planned, double node_rate = 0, double faster = 1);
   /// Only what `step` states, without its band: mostly in a third of the time. \throws as `step`.
   StatedStep stated(const PlannedCase& planned, double node_rate = 0);
   /// The same as samples. \throws as `step`.
@@ -111,6 +112,7 @@ class SimulatedRunner {
     double slowed;              ///< the factor by which GPUs are slower in a full node; 1: not known
     TrainingStrategy strategy;  ///< with what its compressor was measured to take on the cluster
     World world;
+    double faster = 1;  ///< GPUs, than is known of them
   };
   /// Returns whether a framework loses time beside its schedule (`SimulatedStep::lost`).
   bool loses(const Setting& setting) const {

@@ -16,8 +16,14 @@ struct SlowCause {
   /// The cluster on which it is, without its measured curves; none where it cannot be: `across` says whether several
   /// nodes took part.
   std::optional<Profile> (*on)(const Profile& healthy, bool across);
+  double spread = 0;  ///< |ln| within which it is not known how slow the cluster then is
 };
 
 std::span<const SlowCause> slow_causes();
+
+/// The cluster, without its measured curves, where a library runs rings between nodes and no trees. Between two nodes a
+/// ring takes nearly twice as long, and both are seen: 86 of 96 GB/s by four NICs of 200 Gbit/s, and 24 by one
+/// (github.com/NVIDIA/nccl/issues/1048), are rings'.
+Profile with_rings(const Profile& healthy);
 
 }  // namespace hbench

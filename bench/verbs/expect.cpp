@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
 
 #include "analysis/import/format.hpp"
 #include "analysis/import/import.hpp"
@@ -61,8 +62,16 @@ struct Asked {
   Sizes sizes;
   double rate = 0;  ///< of a training; 0: it is about collectives
   PredictionRequest training;
+  bool gate = false;
   Verbosity verbosity = Verbosity::usual;
 };
+
+ExitCode code_of(const Asked& asked, std::optional<Normality> found) {
+  if (!asked.gate || !found) return ExitCode::good;
+  if (*found == Normality::slow) return ExitCode::regressed;
+  const bool unknown = *found == Normality::unclear || *found == Normality::impossible;
+  return unknown ? ExitCode::inconclusive : ExitCode::good;
+}
 
 ExitCode expect_of_training(Asked asked, const DocumentOutput& output) {
   PredictionRequest& request = asked.training;
@@ -75,13 +84,16 @@ ExitCode expect_of_training(Asked asked, const DocumentOutput& output) {
     return expect_training(request, asked.rate, data, means);
   });
   output.deliver(training_expectation_document(found), [&] { return training_expectation_json(found); });
-  return ExitCode::good;
+  return code_of(asked, found.normality());
 }
 
 ExitCode expect_of_collectives(const Asked& asked, const DocumentOutput& output) {
   if (asked.files.empty() && asked.request.hints.ranks < 2)
     throw Error(ExitCode::usage, "no file, and no number of GPUs",
                 "give what was measured, --ranks 16, or a training's --measured 1531");
+  if (asked.gate && asked.files.empty())
+    throw Error(ExitCode::usage, "--gate judges what was measured, and nothing is given",
+                "give what nccl-tests printed, or a training's --measured 1531");
   if (asked.sizes.least < 4) throw Error(ExitCode::usage, "-b is less than one element of 4 bytes", "give -b 4");
   catch_interrupts();
   const Profile cluster = load_data().profiles.load(asked.profile);
@@ -89,7 +101,7 @@ ExitCode expect_of_collectives(const Asked& asked, const DocumentOutput& output)
                                              : measured(asked.files, asked.request);
   const Expectation expectation = expect(given.results, given.gpu, cluster, available_memory(), interrupted);
   output.deliver(expectation_document(expectation), [&] { return expectation_json(expectation); });
-  return ExitCode::good;
+  return code_of(asked, expectation.normality());
 }
 
 void add_options(Arguments& app, Asked& asked) {
@@ -107,6 +119,8 @@ void add_options(Arguments& app, Asked& asked) {
                  positive_rate());
   add_workloads(app, asked.training.workloads);
   add_strategy_options(app, asked.training, "8");
+  app.add_flag("--gate", asked.gate,
+               "exit code 10 where it is slow and 11 where nobody can judge, for the check before a job");
   add_verbosity(app, asked.verbosity);
 }
 
@@ -140,8 +154,9 @@ ExitCode run_expect(const Call& call) {
       "  hbench expect --profile aws-p5 --ranks 16 -b 1G -e 1G\n"
       "  hbench expect table.txt --collective all-reduce --ranks 64 --nodes 8 --profile dgx-a100\n"
       "  hbench expect --measured 1531 --workload vgg16 --gpus 8 --profile dgx-1-v100 --preset ddp\n"
-      "Normal is what lies in the 90 % band; faster than possible, what the links cannot carry\n"
-      "or the GPUs do not train alone.");
+      "  hbench expect all_reduce_perf.txt --profile dgx-h100 --gate\n"
+      "Normal is what lies in the 90 % band, unless that holds what is twice too slow; faster\n"
+      "than possible, what the links cannot carry or the GPUs' arithmetic cannot compute.");
   add_options(app, asked);
   output.add_options(app);
   if (app.parse(call)) return ExitCode::good;

@@ -15,13 +15,13 @@ namespace hbench {
 /// The documented exit codes of the program; never counts.
 enum class ExitCode : int {
   good = 0,
-  internal = 1,     ///< our own mistake
-  usage = 2,        ///< flags, names or input files that make no sense
-  environment = 3,  ///< something on this machine is missing, read-only or full
-  wrong_data = 4,   ///< a result failed its check, a file holds what it must not
-  lost_rank = 5,    ///< a rank died, hung or ran out of time
-  regressed = 10,
-  inconclusive = 11,
+  internal = 1,         ///< our own mistake
+  usage = 2,            ///< flags, names or input files that make no sense
+  environment = 3,      ///< something on this machine is missing, read-only or full
+  wrong_data = 4,       ///< a result failed its check, a file holds what it must not
+  lost_rank = 5,        ///< a rank died, hung or ran out of time
+  regressed = 10,       ///< or slower than a cluster lets expect
+  inconclusive = 11,    ///< or nobody can say so
   not_comparable = 12,  ///< or no baseline
   interrupted = 130     ///< with Ctrl-C
 };

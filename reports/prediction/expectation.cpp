@@ -13,6 +13,10 @@
 namespace hbench {
 namespace {
 
+constexpr std::string_view kWordsOfVerdicts = "normal, slow, fast, impossible or unclear";
+/// A band from which the figure that makes it so wide is named.
+constexpr double kWide = 3;
+
 std::string size_text(const ExpectedSize& size) {
   return exact_text(Bytes(static_cast<double>(size.asked.collective.bytes)));
 }
@@ -27,7 +31,8 @@ std::string verdict_on(const ExpectedSize& size) {
   if (!size.measured) return "-";
   const Normality normality = size.normality();
   if (normality == Normality::slow) return fmt::format("slow, {:.2g} times as long", size.ratio());
-  return std::string(to_string(normality));
+  if (normality == Normality::unclear) return fmt::format("cannot judge: {:.2g} times as long", size.ratio());
+  return normality == Normality::impossible ? "faster than possible" : std::string(to_string(normality));
 }
 
 void size_fields(Row& row, const ExpectedSize& size) {
@@ -53,13 +58,13 @@ void size_fields(Row& row, const ExpectedSize& size) {
   }
   row.field("ratio", known ? std::optional(size.ratio()) : std::nullopt, "measured / expected");
   row.field("verdict", known ? std::optional(std::string(to_string(size.normality()))) : std::nullopt,
-            "normal, slow, fast, faster than possible");
+            kWordsOfVerdicts);
   if (known) row.words("verdict", verdict_on(size));
 }
 
 void suspicion_fields(Row& row, const Suspicion& suspicion) {
   row.field("what", suspicion.what).in("it looks like");
-  row.field("off", suspicion.off, "mean |ln| of measured / expected of the slow sizes, if it is that")
+  row.field("off", suspicion.off, "mean |ln| of measured / expected of the sizes in doubt, if it is that")
       .in("off by", [](double off) { return percent(std::expm1(off)); });
   row.field("check", suspicion.check).in("what shows it");
 }
@@ -100,13 +105,23 @@ std::string verdict(const Expectation& expectation) {
         "another number of ranks?",
         of_which(some), expectation.profile);
   const Sizes slow = with(expectation, Normality::slow), fast = with(expectation, Normality::fast);
-  std::string text = fmt::format("{} of {} are normal for {}.", measured - std::ssize(slow) - std::ssize(fast),
-                                 counted(measured, "size"), expectation.profile);
-  if (!slow.empty()) {
+  const Sizes unclear = with(expectation, Normality::unclear);
+  std::string text =
+      fmt::format("{} of {} are normal for {}.", measured - std::ssize(slow) - std::ssize(fast) - std::ssize(unclear),
+                  counted(measured, "size"), expectation.profile);
+  if (!slow.empty())
     text += fmt::format(" Slow: {}, {:.2g} times as long as expected.", of_which(slow), middle_ratio(slow));
-    text += expectation.suspicions.empty() ? " None of the usual causes explains it."
-                                           : fmt::format(" It looks like {}.", expectation.suspicions.front().what);
-  }
+  if (!unclear.empty())
+    text += fmt::format(
+        " Cannot judge {}, {:.2g} times as long as expected: the band, {} to {} us of {}, is of a model of the library "
+        "and the network. The same on nodes that are well, for hbench calibrate --from, narrows it.",
+        of_which(unclear), middle_ratio(unclear), microseconds(unclear.back()->low), microseconds(unclear.back()->high),
+        size_text(*unclear.back()));
+  if (!expectation.suspicions.empty())
+    text +=
+        fmt::format(" {} {}.", slow.empty() ? "It may be this:" : "It looks like", expectation.suspicions.front().what);
+  else if (!slow.empty())
+    text += " None of the usual causes explains it.";
   if (!fast.empty())
     text += fmt::format(" Faster than the band: {}, {:.2g} times as fast.", of_which(fast), 1 / middle_ratio(fast));
   return text;
@@ -115,8 +130,11 @@ std::string verdict(const Expectation& expectation) {
 void expectation_fields(Row& row, const Expectation& expectation) {
   row.field("schema", std::string("hbench-expect-1"));
   row.field("profile", expectation.profile);
+  const std::optional<Normality> found = expectation.normality();
+  row.field("verdict", found ? std::optional(std::string(to_string(*found))) : std::nullopt,
+            "impossible or slow where a size is, else that of the largest");
   row.rows("sizes", expectation.sizes, size_fields);
-  row.rows("suspicions", expectation.suspicions, suspicion_fields, "what explains the slow sizes, best first");
+  row.rows("suspicions", expectation.suspicions, suspicion_fields, "what explains the sizes in doubt, best first");
   row.field("notes", expectation.notes, "in sentences");
 }
 
@@ -135,21 +153,29 @@ std::string verdict(const TrainingExpectation& found) {
   const std::string measured = rate_text(found.measured);
   switch (found.normality()) {
     case Normality::normal:
-      return fmt::format("{} samples/s are normal: {} are expected of {} GPUs of {}.", measured, expected,
-                         found.asked.gpus, found.asked.profile);
-    case Normality::fast:
-      return fmt::format("{} samples/s are more than the {} that are expected of {} GPUs of {}.", measured, expected,
-                         found.asked.gpus, found.asked.profile);
-    case Normality::impossible:
-      if (found.peak > 0 && found.measured > found.peak)
-        return fmt::format(
-            "{} samples/s are faster than possible: at their peak {} GPUs compute {}. Another unit (tokens), or "
-            "another number of GPUs?",
-            measured, found.asked.gpus, rate_text(found.peak));
+      return fmt::format("{} samples/s are normal: {} are expected of {} GPUs of {}.{}", measured, expected,
+                         found.asked.gpus, found.asked.profile,
+                         found.high < kWide * found.low ? ""
+                                                        : fmt::format(" Most of so wide a band is {} (known by: {}).",
+                                                                      found.widest, found.narrowed_by));
+    case Normality::unclear:
       return fmt::format(
-          "{} samples/s are more than {} GPUs train alone, {} samples/s: give the rate of yours with "
-          "--single-gpu-rate.",
-          measured, found.asked.gpus, rate_text(found.alone));
+          "Cannot judge {} samples/s: {} are expected of {} GPUs of {}, a band in which {} may be {} times too few. "
+          "Most of it is {} (known by: {}).",
+          measured, expected, found.asked.gpus, found.asked.profile, measured, times_text(found.high / found.measured),
+          found.widest, found.narrowed_by);
+    case Normality::fast:
+      return fmt::format(
+          "{} samples/s are more than the {} that are expected of {} GPUs of {}: a GPU is faster than the {} samples/s "
+          "that are {} (give yours with --single-gpu-rate), or the batch, the sequence length or the precision is "
+          "another.",
+          measured, expected, found.asked.gpus, found.asked.profile, rate_text(found.alone / found.asked.gpus),
+          found.modelled ? "modelled" : "known of it");
+    case Normality::impossible:
+      return fmt::format(
+          "{} samples/s are faster than possible: at the peak of their arithmetic {} GPUs compute {}. Another unit "
+          "(tokens), number of GPUs or precision?",
+          measured, found.asked.gpus, rate_text(found.peak));
     case Normality::slow:
       break;
   }
@@ -179,7 +205,7 @@ void training_expectation_fields(Row& row, const TrainingExpectation& found) {
   row.field("high_samples_per_second", found.high, "of the 90 % band");
   row.field("alone_samples_per_second", found.alone, "of GPUs that each train for themselves");
   row.field("communication_share", found.communication, "of the expected step, with a collective in flight");
-  row.field("verdict", std::string(to_string(found.normality())), "normal, slow, fast, faster than possible");
+  row.field("verdict", std::string(to_string(found.normality())), kWordsOfVerdicts);
   row.rows("suspicions", found.suspicions, training_suspicion_fields);
 }
 

@@ -1,0 +1,189 @@
+/// What cannot be judged: wide bands, rates that nobody measured, and causes that the other sizes contradict.
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "analysis/import/format.hpp"
+#include "analysis/prediction/expectation.hpp"
+#include "analysis/prediction/slow_causes.hpp"
+#include "analysis/records/metrics.hpp"
+#include "collectives/network/library_model.hpp"
+
+namespace hbench::expectation_doubt_test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::array kSizes{4096.0, 262144.0, 16777216.0, 268435456.0, 1073741824.0};
+
+/// Eight GPUs and four NICs of 25 GB/s a node.
+Profile cluster() {
+  Profile profile;
+  profile.name = "lab";
+  profile.gpus_per_node = 8;
+  profile.local_latency = Seconds(4e-6);
+  profile.local_low_latency = Seconds(1e-6);
+  profile.local_rate = BytesPerSecond(235e9);
+  profile.network_latency = Seconds(8e-6);
+  profile.network_low_latency = Seconds(4e-6);
+  profile.line_rate = BytesPerSecond(25e9);
+  profile.nics = 4;
+  profile.call_latency = Seconds(10e-6);
+  return profile;
+}
+
+/// An all-reduce of each size on nodes of `sick`, which takes so many times as long as the library's model says.
+Expectation measured(const Profile& sick, int nodes, const std::array<double, kSizes.size()>& factors) {
+  std::vector<CaseResult> results;
+  for (std::size_t i = 0; i < kSizes.size(); ++i) {
+    CaseResult result;
+    result.asked = collective_case("all_reduce_perf", CollectiveKind::all_reduce, static_cast<std::int64_t>(kSizes[i]),
+                                   "float32", "sum");
+    result.asked.gpus = 8 * nodes;
+    result.asked.nodes = nodes;
+    const LibraryTime time = library_time(sick, CollectiveKind::all_reduce, 8 * nodes, Bytes(kSizes[i]));
+    result.samples.push_back(
+        {.metric = std::string(metric::kInPlace), .value = factors[i] * time.time.value, .unit = "s"});
+    results.push_back(std::move(result));
+  }
+  return expect(results, {}, cluster(), 0, [] { return false; });
+}
+
+std::vector<std::string_view> causes(const Expectation& found) {
+  std::vector<std::string_view> names;
+  for (const Suspicion& each : found.suspicions) names.push_back(each.what);
+  return names;
+}
+
+const SlowCause& cause(std::string_view name) { return *std::ranges::find(slow_causes(), name, &SlowCause::what); }
+
+TEST(ExpectInDoubt, WhatIsHalfAsSlowAgainAtAllLargeSizesIsUnclearAndHasItsCause) {
+  const Expectation found = measured(cluster(), 4, {1.05, 1.05, 1.05, 1.5, 1.5});
+  std::vector<Normality> sizes;
+  for (const ExpectedSize& size : found.sizes) sizes.push_back(size.normality());
+  EXPECT_THAT(sizes, ElementsAre(Normality::normal, Normality::normal, Normality::normal, Normality::unclear,
+                                 Normality::unclear));
+  EXPECT_EQ(found.normality(), Normality::unclear);
+  EXPECT_THAT(causes(found), ElementsAre("bytes pass the host's memory (no GPUDirect RDMA)"));
+}
+
+TEST(ExpectInDoubt, TheLargestSizeDecidesUnlessOneIsSlowOrImpossible) {
+  const std::tuple<std::array<double, 5>, Normality> rows[] = {
+      {{1, 1, 1, 1, 1}, Normality::normal},       {{1.05, 1.05, 1.05, 1.5, 1}, Normality::normal},
+      {{1, 1, 1, 1, 1.5}, Normality::unclear},    {{1, 1, 1, 1, 0.5}, Normality::fast},
+      {{1, 1, 10, 1, 0.5}, Normality::slow},      {{1e-4, 1, 10, 1, 1}, Normality::impossible},
+      {{1, 1, 1, 1, 0.05}, Normality::impossible}};
+  for (const auto& [factors, expected] : rows)
+    EXPECT_EQ(measured(cluster(), 4, factors).normality(), expected) << ::testing::PrintToString(factors);
+  EXPECT_FALSE(Expectation{}.normality()) << "nothing was measured";
+  EXPECT_THAT(causes(measured(cluster(), 4, {1.05, 1.05, 1.05, 1.5, 1})), IsEmpty());
+}
+
+TEST(ExpectInDoubt, OneNicOverTheHostIsFoundWhetherTreesOrRingsRun) {
+  const char* name = "one NIC of a node does all the work, over the host's memory";
+  const Profile sick = *cause(name).on(cluster(), true);
+  for (const Profile& profile : {sick, with_rings(sick)})
+    EXPECT_EQ(measured(profile, 2, {1, 1, 1, 1, 1}).suspicions.at(0).what, name);
+  EXPECT_FALSE(cause(name).on(cluster(), false)) << "no NIC is needed";
+}
+
+TEST(ExpectInDoubt, ACauseThatOtherSizesContradictIsNotNamed) {
+  // Small buffers alone are slow: sockets would make large ones slow too.
+  const Profile late = *cause("the host is late with each call").on(cluster(), true);
+  EXPECT_THAT(causes(measured(late, 2, {1, 1, 1, 1, 1})), ElementsAre("the host is late with each call"));
+}
+
+Data data() {
+  return {ProfileLibrary(HBENCH_SOURCE_DIR "/cluster-profiles"), TraceLibrary(HBENCH_SOURCE_DIR "/workloads/traces")};
+}
+
+/// LLaMA 7B, of which nobody measured the rate of one A100 with PyTorch.
+PredictionRequest llama() {
+  PredictionRequest request;
+  request.gpus = {8};
+  request.workloads = {"llama_7b"};
+  request.profiles = {"dgx-a100"};
+  request.algorithms = {"ring"};
+  request.compressors = {"none"};
+  request.methods = {"zero:1"};
+  request.precision = "bf16";
+  request.evidence = {Evidence::simulated};
+  return request;
+}
+
+TrainingExpectation training(double rate, const PredictionRequest& asked) {
+  return expect_training(asked, rate, data(), {});
+}
+
+TEST(ExpectInDoubt, TheRateOfOneGpuThatNobodyMeasuredWidensTheBandAtBothEnds) {
+  const TrainingExpectation modelled = training(1, llama());
+  PredictionRequest asked = llama();
+  asked.single_gpu_rate = modelled.alone / 8;
+  const TrainingExpectation given = training(1, asked);
+  EXPECT_TRUE(modelled.modelled);
+  EXPECT_FALSE(given.modelled);
+  EXPECT_NEAR(given.expected / modelled.expected, 1, 0.01);
+  EXPECT_LE(given.high, 1.0001 * given.alone);
+  EXPECT_GT(modelled.high, 1.1 * given.high);
+  EXPECT_LT(modelled.low, given.low);
+  EXPECT_EQ(training(1.05 * modelled.alone, llama()).normality(), Normality::normal);
+  EXPECT_EQ(training(1.05 * given.alone, asked).normality(), Normality::fast);
+}
+
+TEST(ExpectInDoubt, OnlyThePeakOfTheArithmeticIsImpossible) {
+  // Layers, width and words of LLaMA 7B, at 312 TFLOP/s: twice the half of attention that a causal mask leaves.
+  const TransformerShape shape = *data().traces.load("llama_7b").shape;
+  const double peak = 8 * 312e12 / (shape.cost().flops - 6.0 * 32 * 4096 * 2048 * 2048);
+  for (const Recomputation recomputation : {Recomputation::none, Recomputation::full}) {
+    PredictionRequest asked = llama();
+    asked.recomputation = recomputation;
+    EXPECT_NEAR(training(1, asked).peak / peak, 1, 1e-9);
+    EXPECT_EQ(training(0.99 * peak, asked).normality(), Normality::fast);
+    EXPECT_EQ(training(1.01 * peak, asked).normality(), Normality::impossible);
+  }
+  PredictionRequest asked = llama();
+  asked.workloads = {"bert_base"};
+  asked.precision = "float32";
+  EXPECT_NEAR(training(1, asked).peak * data().traces.load("bert_base").cost->flops, 8 * 19.5e12, 1e6)
+      << "that of the precision, and all of an encoder's attention";
+}
+
+TEST(ExpectInDoubt, RatesInABandAreJudgedAsFarAsItIsNarrow) {
+  struct {
+    double measured, low, high, peak;
+    Normality expected;
+  } const rows[] = {{100, 80, 110, 0, Normality::normal}, {79, 80, 110, 0, Normality::slow},
+                    {111, 80, 110, 0, Normality::fast},   {111, 80, 110, 110.5, Normality::impossible},
+                    {81, 40, 130, 0, Normality::normal},  {70, 40, 130, 0, Normality::normal},
+                    {60, 40, 130, 0, Normality::unclear}, {99, 30, 150, 0, Normality::unclear},
+                    {101, 30, 150, 0, Normality::normal}, {99, 31, 150, 0, Normality::normal},
+                    {1e6, 80, 110, 0, Normality::fast}};
+  for (const auto& row : rows) {
+    TrainingExpectation found;
+    found.expected = 100;
+    found.measured = row.measured;
+    found.low = row.low;
+    found.high = row.high;
+    found.peak = row.peak;
+    EXPECT_EQ(found.normality(), row.expected) << row.measured << " in " << row.low << " to " << row.high;
+  }
+}
+
+TEST(ExpectInDoubt, ASlowTrainingMayHaveASlowNetworkOrSlowLinks) {
+  PredictionRequest asked = llama();
+  const std::tuple<int, const char*> rows[] = {{8, "the links of a node carry"}, {16, "the network carries"}};
+  for (const auto& [gpus, what] : rows) {
+    asked.gpus = {gpus};
+    const TrainingExpectation found = training(0.2 * training(1, asked).low, asked);
+    ASSERT_GE(found.suspicions.size(), 3U);
+    const TrainingSuspicion& links = found.suspicions[found.suspicions.size() - 3];
+    EXPECT_THAT(links.what, HasSubstr(what));
+    EXPECT_TRUE(links.fitted);
+  }
+}
+
+}  // namespace
+}  // namespace hbench::expectation_doubt_test
