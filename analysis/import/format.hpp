@@ -7,12 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "analysis/import/words.hpp"
 #include "analysis/records/records.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 
@@ -41,6 +43,7 @@ struct ImportedOutput {
 struct ImportHints {
   std::string collective = {};
   int ranks = 0, nodes = 0;
+  std::optional<BetterValue> better = {};  ///< of values whose unit does not say it
 };
 
 /// Takes from the hints what the collectives leave open. \throws Error (usage) where both differ, and where the number
@@ -64,7 +67,7 @@ const ImportFormat& find_import_format(std::string_view name);
 /// The first format that recognises the text; null for none. \throws Error (usage) for traces of other programs, which
 /// hbench does not read.
 const ImportFormat* recognised(std::string_view text, std::string_view file_name);
-/// The same. \throws Error (usage) that lists all formats where there is none.
+/// The same. \throws Error (usage) that names a way out where there is none.
 const ImportFormat& recognise(std::string_view text, std::string_view file_name);
 
 /// What was measured where the program ran, and nothing more said.

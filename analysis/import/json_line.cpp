@@ -1,78 +1,122 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <map>
 
 #include "analysis/import/format.hpp"
 #include "analysis/import/json_value.hpp"
 #include "analysis/import/words.hpp"
 #include "analysis/points/tracked_metric.hpp"
 #include "collectives/base/error.hpp"
-#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
 
-/// A line of the text, and its number.
-struct Line {
-  std::string_view text;
-  int number = 0;
-};
-
-/// The last line that begins an object. Number 0: there is none.
-Line last_object(std::string_view text) {
-  Line found;
-  for (int number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end));
-    if (line.starts_with("{\"") || line.starts_with("{ ")) found = {line, number};
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return found;
-}
+constexpr double kLeastTimeOfDay = 1e9;  ///< seconds: no benchmark takes 30 years
 
 bool recognises(std::string_view text) {
-  const Line line = last_object(text);
-  return line.number > 0 && line.text.ends_with('}');
+  const std::vector<ObjectLine> lines = object_lines(text);
+  return !lines.empty() && lines.back().text.ends_with('}');
 }
 
-/// `{"step_ms": 12.3, "tokens_per_s": 5e5}`, or `{"step": 12.3, "unit": "ms"}`.
+/// `step_std_ms`, `stddev_ns`: how far times scatter is no time.
+bool is_spread(std::string_view name) {
+  constexpr std::array<std::string_view, 10> kSpreads{"std", "stddev",   "stdev", "sd",  "sem",
+                                                      "var", "variance", "iqr",   "mad", "cv"};
+  for (std::size_t begin = 0, end = 0; end < name.size(); begin = end + 1) {
+    end = std::min(name.find_first_of("_ .-", begin), name.size());
+    if (std::ranges::find(kSpreads, name.substr(begin, end - begin)) != kSpreads.end()) return true;
+  }
+  return false;
+}
+
+class Reader {
+ public:
+  Reader(std::string_view file_name, bool several) : file_name_(file_name), several_(several) {}
+
+  /// `{"step_ms": 12.3, "tokens_per_s": 5e5}`, or `{"step": 12.3, "unit": "ms"}`.
+  void read(const ObjectLine& line) {
+    const nlohmann::json json = parse_json(line.text, file_name_, line.number);
+    where_ = fmt::format("{}:{}", file_name_, line.number);
+    const JsonValue object(json, where_);
+    const std::string unit = object.has("unit") ? object.at("unit").text() : "";
+    // It tells lines apart.
+    const std::string title =
+        several_ && object.has("name") && object.at("name").is_text() ? object.at("name").text() + " " : "";
+    const auto members = object.members();
+    for (const auto& [name, value] : members)
+      if (value.is_object() || value.is_array())
+        return leave_out(fmt::format("{}: a line of times and rates is flat, and this has more in it", name));
+    for (const auto& [name, value] : members)
+      if (const auto stored = unit_of(object, name, unit, value)) add(title + name, *stored, value, line.number);
+  }
+
+  ImportedOutput take() {
+    if (cases_.empty())
+      throw Error(ExitCode::usage,
+                  fmt::format("{}: it has no time and no rate{}", where_,
+                              left_out_.empty() ? "" : fmt::format(" ({})", left_out_.front())),
+                  kUnitHint);
+    return {.cases = cases_.take(), .left_out = std::move(left_out_)};
+  }
+
+ private:
+  void leave_out(std::string what) {
+    if (std::ranges::find(left_out_, what) == left_out_.end()) left_out_.push_back(std::move(what));
+  }
+
+  /// None where a value is neither a time nor a rate, and where it tells of one: that is left out.
+  std::optional<MeasuredUnit> unit_of(const JsonValue& object, const std::string& name, const std::string& common,
+                                      const JsonValue& value) {
+    if (value.is_null() && unit_of_name(name)) leave_out(name + ": it is no number");
+    if (!value.is_number()) return std::nullopt;
+    const std::optional<MeasuredUnit> unit = common.empty() ? unit_of_name(name) : measured_unit(common);
+    if (!unit && !common.empty()) object.at("unit").fail("is no unit of a time or a rate", kUnitHint);
+    std::string why;
+    if (!unit)
+      why = "its name ends with no unit of a time or a rate";
+    else if (is_spread(name))
+      why = "it says how far others scatter";
+    else if (!unit->is_rate && value.number() * unit->factor > kLeastTimeOfDay)
+      why = "it is a time of day";
+    if (why.empty()) return unit;
+    leave_out(fmt::format("{}: {}", name, why));
+    return std::nullopt;
+  }
+
+  void add(const std::string& name, const MeasuredUnit& unit, const JsonValue& value, int line) {
+    if (const auto [known, is_new] = lines_.try_emplace(name, line); !is_new)
+      value.fail(fmt::format("is in line {} as well", known->second),
+                 "print each once, or tell lines apart by a \"name\"; of a series --pattern with --take median or last "
+                 "takes one (hbench track init --help)");
+    cases_.add(imported_benchmark("json-line", name), unit.metric(), std::array{value.positive() * unit.factor},
+               unit.unit);
+  }
+
+  std::string_view file_name_;
+  bool several_;
+  std::string where_;  ///< the line that is read
+  ImportedCases cases_;
+  std::map<std::string, int> lines_;  ///< of each benchmark
+  std::vector<std::string> left_out_;
+};
+
 ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {
-  const Line line = last_object(text);
-  if (line.number == 0)
+  const std::vector<ObjectLine> lines = object_lines(text);
+  if (lines.empty())
     throw Error(ExitCode::usage, fmt::format("{}: none of its lines is a JSON object", file_name),
                 "print one as the last line, such as {\"step_ms\": 12.3}");
-  const nlohmann::json json = parse_json(line.text, file_name, line.number);
-  const std::string where = fmt::format("{}:{}", file_name, line.number);
-  const JsonValue object(json, where);
-  const std::string common = object.has("unit") ? object.at("unit").text() : "";
-  ImportedOutput output;
-  ImportedCases cases;
-  for (const auto& [name, value] : object.members()) {
-    if (value.is_null() && unit_of_name(name)) output.left_out.push_back(fmt::format("{}: it is no number", name));
-    if (!value.is_number()) continue;
-    const std::optional<MeasuredUnit> unit = common.empty() ? unit_of_name(name) : measured_unit(common);
-    if (!unit) {
-      if (!common.empty()) object.at("unit").fail("is no unit of a time or a rate", kUnitHint);
-      output.left_out.push_back(fmt::format("{}: its name ends with no unit of a time or a rate", name));
-      continue;
-    }
-    cases.add(imported_benchmark("json-line", name), unit->metric(), std::array{value.positive() * unit->factor},
-              unit->unit);
-  }
-  if (cases.empty())
-    throw Error(ExitCode::usage,
-                fmt::format("{}: it has no time and no rate{}", where,
-                            output.left_out.empty() ? "" : fmt::format(" ({})", output.left_out.front())),
-                kUnitHint);
-  output.cases = cases.take();
-  return output;
+  Reader reader(file_name, lines.size() > 1);
+  for (const ObjectLine& line : lines) reader.read(line);
+  return reader.take();
 }
 
 }  // namespace
 
 extern const ImportFormat kJsonLineFormat;
 constinit const ImportFormat kJsonLineFormat{.name = "json-line",
-                                             .summary = "the last line that is JSON, such as {\"step_ms\": 12.3}",
+                                             .summary = "lines of JSON, such as {\"step_ms\": 12.3}",
                                              .example = "python3 train.py > 1.log",
                                              .recognises = recognises,
                                              .parse = parse};

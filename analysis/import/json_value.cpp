@@ -133,6 +133,8 @@ std::size_t position_of(std::string_view text, const std::string& name, int occu
   return text.size();
 }
 
+bool is_whole(const ObjectLine& line) { return line.text.ends_with('}') || line.text.ends_with("},"); }
+
 }  // namespace
 
 bool JsonValue::has(const char* name) const { return value_->is_object() && value_->contains(name); }
@@ -201,6 +203,19 @@ void JsonValue::fail(const std::string& what, std::string hint) const {
               fmt::format("{}: {}{} {}", file_name_, path_.empty() ? "its JSON" : path_,
                           value.empty() ? "" : fmt::format(" ({})", value), what),
               std::move(hint));
+}
+
+std::vector<ObjectLine> object_lines(std::string_view text) {
+  std::vector<ObjectLine> all;
+  int number = 0;
+  for (std::string_view line : lines_of(text)) {
+    ++number;
+    line = trimmed(line);
+    if (!line.starts_with('{') || !begins_json(line, 0)) continue;
+    if (!all.empty() && !is_whole(all.back())) all.pop_back();
+    all.push_back({line, number});
+  }
+  return all;
 }
 
 Json parse_json(std::string_view text, std::string_view file_name, int first_line) {

@@ -28,6 +28,8 @@ class JsonValue {
   bool is_null() const { return value_->is_null(); }
   bool is_number() const { return value_->is_number(); }
   bool is_text() const { return value_->is_string(); }
+  bool is_array() const { return value_->is_array(); }
+  bool is_object() const { return value_->is_object(); }
   bool is_true() const { return value_->is_boolean() && value_->get<bool>(); }
   std::string text() const;
   /// Of less than 10^100.
@@ -53,5 +55,13 @@ class JsonValue {
 /// not read. Python's NaN and Infinity become null: who reads that number says so. \throws Error (usage) with file and
 /// line: for what is no JSON, is cut off, has a name twice in one object, or is too much for `read_json`.
 nlohmann::json parse_json(std::string_view text, std::string_view file_name, int first_line = 1);
+
+/// A line of a text that begins an object, and its number.
+struct ObjectLine {
+  std::string_view text;
+  int number = 0;
+};
+/// Those that end with it, and the last one, whether it is cut off or not.
+std::vector<ObjectLine> object_lines(std::string_view text);
 
 }  // namespace hbench

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "analysis/import/format.hpp"
 #include "analysis/import/words.hpp"
@@ -15,13 +17,22 @@ namespace {
 /// Times a million ranks a number of bytes still.
 constexpr double kMostBytes = 1e12;
 
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTypes{{{"FLOAT", "float32"},
+                                                                               {"DOUBLE", "float64"},
+                                                                               {"HALF", "float16"},
+                                                                               {"BFLOAT16", "bfloat16"},
+                                                                               {"INT", "int32"},
+                                                                               {"INT32", "int32"},
+                                                                               {"INT64", "int64"},
+                                                                               {"UINT8", "uint8"}}};
+
 }  // namespace
 
 std::string_view type_of_mpi(std::string_view mpi) {
   if (mpi.ends_with('.')) mpi.remove_suffix(1);
-  if (mpi == "MPI_FLOAT") return "float32";
-  if (mpi == "MPI_DOUBLE") return "float64";
-  if (mpi == "MPI_INT") return "int32";
+  for (const std::string_view library : {"MPI_", "NCCL_"})
+    for (const auto& [known, name] : kTypes)
+      if (mpi.starts_with(library) && mpi.substr(library.size()) == known) return name;
   return mpi;
 }
 

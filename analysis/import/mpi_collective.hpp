@@ -14,7 +14,7 @@
 
 namespace hbench {
 
-/// MPI's types by hbench's names; others stay as they are.
+/// MPI's and NCCL's types by hbench's names; others stay as they are.
 std::string_view type_of_mpi(std::string_view mpi);
 
 /// Returns the collective of the name that a benchmark of MPI gives it, such as `Allreduce`; none of others. OSU writes

@@ -70,6 +70,8 @@ constexpr std::array<NcclTest, 11> kTests{{
 }};
 constexpr std::string_view kNamed = "all-reduce, reduce-scatter, all-gather or broadcast";
 
+/// Of a bandwidth from which a time is taken.
+constexpr double kMostRounding = 0.01;
 /// Beside what rounding explains.
 constexpr double kTolerance = 0.005;
 
@@ -223,7 +225,7 @@ class Tests {
     check_processes(tests);
     std::vector<ImportedOutput> outputs;
     std::vector<std::string> left_out;
-    for (const NcclTestsOutput& test : tests) {
+    for (NcclTestsOutput& test : tests) {
       if (const auto refusal = add_test(test, outputs)) {
         if (first_.why.empty()) first_ = *refusal;
         left_out.push_back(test.names.size() == 1 ? fmt::format("{}: {}", *test.names.begin(), refusal->why)
@@ -252,7 +254,7 @@ class Tests {
             "nccl-tests was built without MPI: build it with make MPI=1"});
   }
 
-  std::optional<Refusal> add_test(const NcclTestsOutput& test, std::vector<ImportedOutput>& outputs) const {
+  std::optional<Refusal> add_test(NcclTestsOutput& test, std::vector<ImportedOutput>& outputs) const {
     if (test.rows.empty())
       return Refusal{fmt::format("none of its rows can be read ({})", test.left_out.front()), "measure again"};
     if (exchanges_nothing(test))
@@ -264,6 +266,7 @@ class Tests {
     const auto exact = std::ranges::find_if(test.rows, [](const NcclTestsRow& row) { return row.bytes > 0; });
     if (exact == test.rows.end())
       return Refusal{"all of its rows are of 0 bytes", "measure more, such as -b 1K -e 1G -f 2"};
+    if (auto refusal = add_times(test, ranks)) return refusal;
     // What hbench has no collective of may count bytes otherwise.
     const NcclTest* named = test.names.size() == 1 ? find_nccl_test(*test.names.begin()) : nullptr;
     if (test.names.size() != 1 || (named != nullptr && named->kind)) for_rows(test, check_row);
@@ -271,6 +274,36 @@ class Tests {
     if (found.test == nullptr) return Refusal{found.why, found.hint};
     for_rows(test, [&](const NcclTestsRow& row) { check_bus_factor(row, *found.test, ranks); });
     outputs.push_back(output_of(test, *found.test->kind, ranks));
+    return std::nullopt;
+  }
+
+  /// What a table has no columns of follows from its bus bandwidth: times, where that has digits enough.
+  std::optional<Refusal> add_times(NcclTestsOutput& test, int ranks) const {
+    const NcclTest* found = find_nccl_test(test.names.size() == 1 ? *test.names.begin() : hints_.collective);
+    std::int64_t rounded = 0;
+    for (NcclTestsRow& row : test.rows)
+      for (std::optional<NcclTestsTiming>* timing : {&row.out_of_place, &row.in_place}) {
+        if (!*timing) continue;
+        NcclTestsTiming& figures = **timing;
+        const auto bytes = static_cast<double>(row.bytes);
+        if (figures.seconds.value == 0) {
+          if (found == nullptr)
+            return Refusal{"it has no column 'time', and does not say of which collective its busbw is",
+                           fmt::format("add that column, or --collective {}", kNamed)};
+          const double error = figures.busbw.slack / figures.busbw.value;
+          const double seconds = found->bus_factor(ranks) * bytes / figures.busbw.value;
+          figures.seconds = {seconds, seconds * error};
+          if (!(error < kMostRounding)) {
+            timing->reset();
+            ++rounded;
+            continue;
+          }
+        }
+        if (figures.algbw.value == 0 && figures.algbw.slack == 0) figures.algbw.value = bytes / figures.seconds.value;
+      }
+    std::erase_if(test.rows, [](const NcclTestsRow& row) { return row.timings().empty(); });
+    if (rounded > 0) test.left_out.push_back(counted(rounded, "timing") + " of a busbw with too few digits for a time");
+    if (test.rows.empty()) return Refusal{test.left_out.back(), "add the column 'time'"};
     return std::nullopt;
   }
 

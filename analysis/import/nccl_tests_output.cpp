@@ -87,6 +87,13 @@ class Devices {
   double last_ = -1;
 };
 
+/// With blanks in place of the bars that Markdown has between columns.
+std::string without_bars(std::string_view text) {
+  std::string plain(text);
+  std::ranges::replace(plain, '|', ' ');
+  return plain;
+}
+
 /// One pass over the lines.
 class Reader {
  public:
@@ -196,7 +203,8 @@ class Reader {
 }  // namespace
 
 bool is_nccl_tests_output(std::string_view text) {
-  for (const std::string_view line : lines_of(text))
+  const std::string plain = without_bars(text);
+  for (const std::string_view line : lines_of(plain))
     if (line.find("nThread ") != line.npos || line.find("out-of-place") != line.npos ||
         NcclTestsTable::of_names(line, ""))
       return true;
@@ -204,7 +212,7 @@ bool is_nccl_tests_output(std::string_view text) {
 }
 
 std::vector<NcclTestsOutput> read_nccl_tests(std::string_view text, std::string_view file_name) {
-  return Reader(file_name).read(text);
+  return Reader(file_name).read(without_bars(text));
 }
 
 }  // namespace hbench

@@ -111,7 +111,8 @@ class RowReader {
   }
 
   NcclTestsRow take(bool in_place_only) && {
-    const bool both = seen_[static_cast<std::size_t>(Field::time)] > 1;
+    const bool both =
+        std::max(seen_[static_cast<std::size_t>(Field::time)], seen_[static_cast<std::size_t>(Field::busbw)]) > 1;
     (in_place_only ? row_.in_place : row_.out_of_place) = std::move(ways_[0]);
     if (both && !in_place_only) row_.in_place = std::move(ways_[1]);
     return std::move(row_);
@@ -210,8 +211,7 @@ std::string nccl_version_text(std::string_view code) {
 std::optional<NcclTestsTable> NcclTestsTable::of_names(std::string_view line, std::string_view above) {
   const Words words = words_of(line);
   const auto has = [&](std::string_view name) { return std::ranges::find(words, name) != words.end(); };
-  if (!has("size") || !has("type") || !has("algbw") || !has("busbw") || !(has("time") || has("cputime")))
-    return std::nullopt;
+  if (!has("size") || !has("type") || !has("busbw")) return std::nullopt;
   // The names stand together, and end with the line.
   auto first = words.end();
   for (auto word = words.begin(); word != words.end(); ++word)
@@ -237,7 +237,8 @@ std::string NcclTestsTable::read_units(std::string_view line) {
     if (column.unit == 1) continue;
     const auto known = unit_of(unit);
     if (!known || (*known >= 1e6) != (column.unit >= 1e6))
-      return fmt::format("its column '{}' is in '{}'", column.name, unit);
+      return fmt::format("its column '{}' is in '{}'{}", column.name, unit,
+                         has(Field::time) ? "" : ", and the column 'time' is missing");
     column.unit = *known;
   }
   return "";

@@ -3,6 +3,7 @@
 /// The table of nccl-tests: its columns by their names, and its rows. Pure.
 /// One size of a table of nccl-tests, as it was printed.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,7 +24,7 @@ struct PrintedNumber {
 
 /// One way of timing a size.
 struct NcclTestsTiming {
-  PrintedNumber seconds;          ///< above 0: the mean of the iterations
+  PrintedNumber seconds;          ///< above 0: the mean of the iterations; 0 of a table without a column of times
   PrintedNumber algbw, busbw;     ///< B/s
   std::string wrong;              ///< elements, as printed; older versions print the largest error; `N/A`: not checked
   std::vector<double> each = {};  ///< seconds of each iteration, where it says them
@@ -63,8 +64,8 @@ class NcclTestsTable {
  public:
   /// The usual columns, for rows that stand without names.
   NcclTestsTable() = default;
-  /// The columns of a line that names them; none for other lines. `above` is the line before it, which says what is in
-  /// place.
+  /// The columns of a line that names them, of which time and algbw may be missing; none for other lines.
+  /// `above` is the line before it, which says what is in place.
   static std::optional<NcclTestsTable> of_names(std::string_view line, std::string_view above);
 
   /// Takes the units below the names, `(B) (elements) (us) ...`; other lines change nothing. Returns what is wrong with
@@ -79,6 +80,9 @@ class NcclTestsTable {
   std::optional<Read> read(std::string_view line) const;
 
   bool has_cpu_times() const { return cpu_times_; }
+  bool has(NcclTestsColumn::Field field) const {
+    return std::ranges::find(columns_, field, &NcclTestsColumn::field) != columns_.end();
+  }
 
  private:
   using Columns = std::vector<NcclTestsColumn>;

@@ -9,7 +9,6 @@
 
 #include "analysis/import/format.hpp"
 #include "analysis/import/words.hpp"
-#include "analysis/points/tracked_metric.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 
@@ -20,35 +19,21 @@ namespace {
 constexpr std::size_t kLongestLine = 4096;
 constexpr std::size_t kShownNumbers = 4;
 
-/// What a value of a unit is stored as.
-struct NumberUnit {
-  std::string_view metric;
-  double factor = 1;
-  std::string unit;
-};
-
-/// None where the unit does not say which value is better, and nothing else does.
-std::optional<NumberUnit> unit_kind(const std::string& unit, std::optional<BetterValue> better) {
-  const std::optional<MeasuredUnit> known = measured_unit(unit);
-  if (!known && !better) return std::nullopt;
-  const BetterValue usual = known && known->is_rate ? BetterValue::higher : BetterValue::lower;
-  const bool is_time = known && !known->is_rate;
-  NumberUnit quantity{metric::kBenchmarkRate, known ? known->factor : 1, known ? known->unit : unit};
-  if (better.value_or(usual) == BetterValue::lower)
-    quantity.metric = is_time ? metric::kBenchmarkSeconds : metric::kBenchmarkAmount;
-  return quantity;
-}
-
 [[noreturn]] void refuse(const std::string& what, std::string hint) {
   throw Error(ExitCode::usage, what, std::move(hint));
 }
 
-NumberUnit checked_unit(const std::string& unit, const NumberPatternRequest& request) {
-  const std::optional<NumberUnit> quantity = unit_kind(unit, request.better);
-  if (!quantity)
+StoredUnit checked_unit(const std::string& unit, const NumberPatternRequest& request) {
+  const std::optional<StoredUnit> stored = stored_unit(unit, request.better);
+  if (!stored)
     refuse(fmt::format("unit '{}' is neither a time nor a rate, so it does not say which value is better", unit),
-           "add better = \"lower\" or better = \"higher\"; times are s, ms, us, ns and min, rates end with /s");
-  return *quantity;
+           kBetterHint);
+  return *stored;
+}
+
+/// Whether what it finds may go on in the next line.
+bool spans_lines(const std::string& expression) {
+  return expression.find("(?s") != expression.npos || expression.find("\\n") != expression.npos;
 }
 
 /// By RE2, whose time is linear in the text and whose memory is bounded, whatever the expression is. Of bytes, since
@@ -59,11 +44,25 @@ std::shared_ptr<const RE2> compiled(const std::string& expression) {
            fmt::format("write one of at most {}: a part of the line is enough", kLongestLine));
   RE2::Options options(RE2::Latin1);
   options.set_log_errors(false);
-  auto regex = std::make_shared<const RE2>(expression, options);
+  auto regex = std::make_shared<const RE2>((spans_lines(expression) ? "(?m)" : "") + expression, options);
   if (!regex->ok())
     refuse(fmt::format("'{}' is no regular expression: {}", expression, regex->error()),
            R"(write such as 'step time: ([0-9.]+) ms' (RE2's syntax; in TOML in single quotes))");
   return regex;
+}
+
+/// Calls `found` with each match until it returns false: of nothing, too, at most once for each position.
+template <class Found>
+void for_matches(const RE2& regex, std::string_view text, Found found) {
+  const int groups = regex.NumberOfCapturingGroups() + 1;
+  std::vector<re2::StringPiece> match(static_cast<std::size_t>(groups));
+  for (std::size_t from = 0; from <= text.size() && regex.Match({text.data(), text.size()}, from, text.size(),
+                                                                RE2::UNANCHORED, match.data(), groups);) {
+    TextMatch views;
+    for (const re2::StringPiece& each : match) views.emplace_back(each.data(), each.size());
+    if (!found(views)) return;
+    from = static_cast<std::size_t>(views[0].data() - text.data()) + std::max<std::size_t>(views[0].size(), 1);
+  }
 }
 
 }  // namespace
@@ -71,6 +70,7 @@ std::shared_ptr<const RE2> compiled(const std::string& expression) {
 /// A number, as the text has it.
 struct NumberPattern::Found {
   std::string number, unit;
+  std::string whole;  ///< the number that it is a piece of; else itself
   int line = 0;
 };
 
@@ -87,30 +87,64 @@ NumberPattern::NumberPattern(NumberPatternRequest request)
   if (groups == 1) checked_unit(request_.unit, request_);
 }
 
+/// The number that a piece of a text belongs to: with all of its digits, thousands, fraction and exponent. A comma that
+/// the expression has beside its group stands between two numbers.
+std::string NumberPattern::whole_number(std::string_view text, std::string_view piece) const {
+  static const RE2 number(R"((?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)");
+  constexpr std::string_view kOfNumbers = "0123456789.eE+-,";
+  const auto of_numbers = [&](std::string_view separator) {
+    return kOfNumbers.substr(0, kOfNumbers.size() - (request_.expression.find(separator) == std::string::npos ? 0 : 1));
+  };
+  const std::size_t begin = static_cast<std::size_t>(piece.data() - text.data()), end = begin + piece.size();
+  const std::size_t before = text.substr(0, begin).find_last_not_of(of_numbers(",("));
+  const std::size_t first = before == text.npos ? 0 : before + 1;
+  const std::size_t last = std::min(text.find_first_not_of(of_numbers("),"), end), text.size());
+  std::string whole(piece);
+  for_matches(number, text.substr(first, last - first), [&](const TextMatch& match) {
+    const std::size_t from = static_cast<std::size_t>(match[0].data() - text.data()), to = from + match[0].size();
+    if (from < end && to > begin && (from < begin || to > end)) whole = match[0];
+    return to < end;
+  });
+  return whole;
+}
+
 std::vector<NumberPattern::Found> NumberPattern::find(std::string_view text) const {
   std::vector<Found> all;
-  int number = 0;
-  for (const std::string_view line : lines_of(text)) {
-    ++number;
-    if (line.size() > kLongestLine) continue;
-    std::array<re2::StringPiece, 3> match;  // of all, and of its groups
-    const int groups = regex_->NumberOfCapturingGroups();
-    for (std::size_t from = 0;
-         regex_->Match({line.data(), line.size()}, from, line.size(), RE2::UNANCHORED, match.data(), groups + 1);) {
-      all.push_back({std::string(match[1]), groups > 1 ? std::string(match[2]) : request_.unit, number});
-      from = static_cast<std::size_t>(match[0].data() - line.data()) + std::max<std::size_t>(match[0].size(), 1);
-      if (from > line.size()) break;
-    }
+  const auto find_in = [&](std::string_view part, int first_line) {
+    const char* counted_to = part.data();
+    for_matches(*regex_, part, [&](const TextMatch& match) {
+      const char* at = match[1].data() == nullptr ? match[0].data() : match[1].data();
+      first_line += static_cast<int>(std::count(counted_to, std::max(at, counted_to), '\n'));
+      counted_to = std::max(at, counted_to);
+      all.push_back({.number = std::string(match[1]),
+                     .unit = match.size() > 2 ? std::string(match[2]) : request_.unit,
+                     .whole = match[1].empty() ? "" : whole_number(part, match[1]),
+                     .line = first_line});
+      return true;
+    });
+  };
+  if (spans_lines(request_.expression)) {
+    find_in(text, 1);
+    return all;
   }
+  int number = 0;
+  for (const std::string_view line : lines_of(text))
+    if (++number; line.size() <= kLongestLine) find_in(line, number);
   return all;
 }
 
 ImportedOutput NumberPattern::read(std::string_view text, std::string_view file_name) const {
   std::vector<Found> found = find(text);
   if (found.empty())
-    refuse(fmt::format("{}: '{}' is in none of its {}", file_name, request_.expression,
-                       counted(std::ssize(lines_of(text)), "line")),
-           "is the pattern right, and does the program print to standard output?");
+    refuse(
+        fmt::format("{}: '{}' is in none of its {}", file_name, request_.expression,
+                    counted(std::ssize(lines_of(text)), "line")),
+        "is the pattern right, and does the program print to standard output? Over several lines it begins with (?s)");
+  for (const Found& each : found)
+    if (each.whole != each.number)
+      refuse(
+          fmt::format("{}:{}: the pattern takes '{}' of the number {}", file_name, each.line, each.number, each.whole),
+          "let its group take all of it: ([0-9.,]+)");
   if (request_.take == TakeNumbers::only && found.size() > 1) {
     std::vector<std::string> shown;
     for (const Found& each : found)
@@ -121,14 +155,16 @@ ImportedOutput NumberPattern::read(std::string_view text, std::string_view file_
   }
   if (request_.take == TakeNumbers::last) found.erase(found.begin(), found.end() - 1);
   ImportedCases cases;
-  std::optional<NumberUnit> first;
+  std::optional<StoredUnit> first;
   for (const Found& each : found) {
     const std::string where = fmt::format("{}:{}", file_name, each.line);
-    const std::optional<double> value = finite_number(each.number);
+    const std::optional<double> value = grouped_number(each.number);
     if (!value || !(*value > 0))
       refuse(fmt::format("{}: '{}' is no finite number above 0", where, each.number),
-             "did the program fail, or does the pattern take something else?");
-    const NumberUnit quantity = checked_unit(each.unit, request_);
+             each.number.find(',') == std::string::npos
+                 ? "did the program fail, or does the pattern take something else?"
+                 : "a comma stands before each three digits (18,149), and a point before the fraction (1.5)");
+    const StoredUnit quantity = checked_unit(each.unit, request_);
     if (!first) first = quantity;
     if (quantity.unit != first->unit)
       refuse(fmt::format("{}: it is in {}, and the number before it in {}", where, quantity.unit, first->unit),
@@ -137,6 +173,15 @@ ImportedOutput NumberPattern::read(std::string_view text, std::string_view file_
               quantity.unit);
   }
   return {.cases = cases.take()};
+}
+
+std::vector<TextMatch> matches_of(std::string_view expression, std::string_view text, std::size_t most) {
+  std::vector<TextMatch> all;
+  for_matches(*compiled(std::string(expression)), text, [&](TextMatch& match) {
+    all.push_back(std::move(match));
+    return all.size() < most;
+  });
+  return all;
 }
 
 }  // namespace hbench

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/import/format.hpp"
+#include "analysis/import/words.hpp"
 
 namespace re2 {
 class RE2;
@@ -20,13 +21,12 @@ namespace hbench {
 /// Which number counts where a text has several: none, so that the text is refused; the last one; or all, as iterations
 /// of one launch, of which the median counts.
 enum class TakeNumbers : std::uint8_t { only, last, median };
-/// Which of two values is the better one.
-enum class BetterValue : std::uint8_t { lower, higher };
 
 /// What is asked of a pattern, as people write it.
 struct NumberPatternRequest {
-  std::string name;                        ///< of the benchmark that the number is of
-  std::string expression;                  ///< of RE2; its first group is the number, a second one the unit
+  std::string name;  ///< of the benchmark that the number is of
+  /// Of RE2; its first group is the number, a second one the unit. It is of one line, but where it has (?s) or a \n.
+  std::string expression;
   std::string unit = {};                   ///< `ms`, `images/s`, `MiB`; empty where the second group has it
   std::optional<BetterValue> better = {};  ///< none: of times the lower one, of rates (`.../s`) the higher one
   TakeNumbers take = TakeNumbers::only;
@@ -39,15 +39,23 @@ class NumberPattern {
   explicit NumberPattern(NumberPatternRequest request);
 
   /// Returns the one case of a text, with its numbers as samples of launch 0. \throws Error (usage) that names the text
-  /// as `file_name`: for no number, several where one is taken, what is not above 0, and a unit that is none.
+  /// as `file_name`: for no number, several where one is taken, a piece of a number, what is not above 0, and a unit
+  /// that is none.
   ImportedOutput read(std::string_view text, std::string_view file_name) const;
 
  private:
   struct Found;
   std::vector<Found> find(std::string_view text) const;
+  std::string whole_number(std::string_view text, std::string_view piece) const;
 
   NumberPatternRequest request_;
   std::shared_ptr<const re2::RE2> regex_;
 };
+
+/// What an expression of RE2 finds, and its groups.
+using TextMatch = std::vector<std::string_view>;
+/// The first `most` places of a text where an expression stands.
+std::vector<TextMatch> matches_of(std::string_view expression, std::string_view text,
+                                  std::size_t most = std::string_view::npos);
 
 }  // namespace hbench

@@ -41,6 +41,7 @@ constexpr Unit kTimes[] = {{"s", 1},
                            {"\xc2\xb5s", 1e-6},  // the micro sign
                            {"\xce\xbcs", 1e-6},  // the Greek letter
                            {"ns", 1e-9},
+                           {"ps", 1e-12},
                            {"min", 60}};
 
 /// What is counted or carried in a time: with one behind it, as in `gb_s`, a name is of a rate.
@@ -162,8 +163,8 @@ std::optional<MeasuredUnit> unit_of_name(std::string_view whole) {
   const std::string_view before = end.size() < name.size() ? name.substr(0, name.size() - end.size() - 1) : "";
   if (before == "per" || before.ends_with("_per"))
     return quotient(before.size() > kPer.size() - 1 ? before.substr(0, before.size() - kPer.size()) : "", end);
-  if (end == "min" || end == "h" || end == "hour" || end == "minute")
-    return std::nullopt;  // `latency_min` is the least one
+  if (end == "min" || end == "h" || end == "hour" || end == "minute" || end == "ps")
+    return std::nullopt;  // `latency_min` is the least one, and `steps_ps` are a second's
   if (seconds_of(end) && is_in(kAmounts, last_word(before))) return quotient(before, end);
   if (is_in(kCounted, last_word(before))) return std::nullopt;
   return measured_unit(end);
@@ -172,6 +173,32 @@ std::optional<MeasuredUnit> unit_of_name(std::string_view whole) {
 std::optional<double> finite_number(std::string_view word) {
   const std::optional<double> value = parse_number<double>(word);
   return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+std::optional<double> grouped_number(std::string_view word) {
+  constexpr std::size_t kGroup = 3;
+  std::string plain(word);
+  const std::size_t end = std::min(word.find('.'), word.size());
+  for (std::size_t comma = word.rfind(','), after = end; comma != word.npos; comma = word.rfind(',', comma - 1)) {
+    if (comma == 0 || after != comma + kGroup + 1) return std::nullopt;
+    plain.erase(comma, 1);
+    after = comma;
+  }
+  const std::size_t first = word.find(',');
+  if (first != word.npos && (first > kGroup || !std::ranges::all_of(word.substr(0, first), is_digit)))
+    return std::nullopt;
+  return finite_number(plain);
+}
+
+std::optional<StoredUnit> stored_unit(const std::string& unit, std::optional<BetterValue> better) {
+  const std::optional<MeasuredUnit> known = measured_unit(unit);
+  if (!known && !better) return std::nullopt;
+  const BetterValue usual = known && known->is_rate ? BetterValue::higher : BetterValue::lower;
+  const bool is_time = known && !known->is_rate;
+  StoredUnit stored{metric::kBenchmarkRate, known ? known->factor : 1, known ? known->unit : unit};
+  if (better.value_or(usual) == BetterValue::lower)
+    stored.metric = is_time ? metric::kBenchmarkSeconds : metric::kBenchmarkAmount;
+  return stored;
 }
 
 std::string label_before(std::string_view line, std::size_t at) {

@@ -3,6 +3,7 @@
 /// The lines and numbers of tables that programs print.
 /// Times and rates by the units that programs write.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@ namespace hbench {
 
 /// All of a word as a finite number.
 std::optional<double> finite_number(std::string_view word);
+/// The same, and with groups of thousands: `18,149.5`. None for `1,5`, which some write for one and a half.
+std::optional<double> grouped_number(std::string_view word);
 
 /// What launchers and collectors of logs put before each line of a process (`0: `, `[1,0]<stdout>:`,
 /// `[pod/a/b] `, a time): what stands before `at` in a line that is known, without a `#` and blanks at its ends.
@@ -36,13 +39,31 @@ struct MeasuredUnit {
   std::string_view metric() const { return is_rate ? metric::kBenchmarkRate : metric::kBenchmarkSeconds; }
 };
 
-/// `s`, `ms`, `us`, `ns`, `min`; `x/s`, `x/ms` and `Gbps` are rates, and `ms/x` is a time. None for others.
+/// `s`, `ms`, `us`, `ns`, `ps`, `min`; `x/s`, `x/ms` and `Gbps` are rates, and `ms/x` is a time. None for others.
 std::optional<MeasuredUnit> measured_unit(std::string_view unit);
 /// By its end: `step_ms`, `step_seconds`, `tokens_per_s`, `tokens_per_ms`, `bus_bw_gb_s`, `ms_per_step`, `GB/s`. None
 /// where it says nothing, or may be a time and a rate (`tokens_s`).
 std::optional<MeasuredUnit> unit_of_name(std::string_view name);
 
 inline constexpr const char* kUnitHint =
-    "let names end with _s, _ms, _us, _ns or _per_s, or add \"unit\": \"ms\" (s, ms, us, ns, min, .../s)";
+    "print such as {\"step_ms\": 12.3, \"tokens_per_s\": 4e5}: let names end with _s, _ms, _us, _ns or _per_s, or add "
+    "\"unit\": \"ms\" (s, ms, us, ns, min, .../s)";
+
+/// Which of two values is the better one.
+enum class BetterValue : std::uint8_t { lower, higher };
+
+/// As what the values of a unit are stored.
+struct StoredUnit {
+  std::string_view metric;
+  double factor = 1;
+  std::string unit;
+};
+/// What `better` says goes before the unit. None where neither says which value is better.
+std::optional<StoredUnit> stored_unit(const std::string& unit, std::optional<BetterValue> better);
+
+inline constexpr const char* kBetterHint =
+    "--better lower or --better higher says it, better = \"lower\" in hbench.toml; times are s, ms, us, ns and min, "
+    "rates "
+    "end with /s";
 
 }  // namespace hbench

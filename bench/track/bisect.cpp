@@ -124,6 +124,7 @@ class BisectDriver {
     pair_.base.folder = fs::path(worktree_.tree()) / place_.prefix;
     pair_.base.text = pair_.head.text = request.measure.text;
     pair_.base.pattern = pair_.head.pattern = request.measure.pattern;
+    pair_.base.better = pair_.head.better = request.measure.better;
     pair_.metric = request.metric;
     pair_.launches = request.launches;
     pair_.rule.least_effect = request.least_effect();

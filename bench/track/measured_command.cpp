@@ -1,7 +1,6 @@
 #include "bench/track/measured_command.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <string.h>
 
 #include "analysis/import/import.hpp"
@@ -10,7 +9,6 @@
 #include "bench/command/shell_word.hpp"
 #include "bench/launch/process.hpp"
 #include "collectives/base/replace_file.hpp"
-#include "collectives/base/table.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -38,11 +36,6 @@ std::string quoted(const MeasuredCommand& command) {
   return fmt::format("{} '{}'", command.name, line.size() > kMost ? line.substr(0, kMost) + "..." : line);
 }
 
-std::string known_formats() {
-  return fmt::format("print what hbench import reads ({}), or find a number in it by a pattern (--pattern)",
-                     fmt::join(names_of(import_formats()), ", "));
-}
-
 CommandLaunch failed(ExitCode code, std::string reason, std::string said = {}) {
   CommandLaunch launch;
   launch.code = code;
@@ -68,19 +61,19 @@ CommandLaunch failed_by_exit(const MeasuredCommand& command, const Exit& exit, c
 
 CommandLaunch understood(const MeasuredCommand& command, const std::string& out) {
   const std::string name = fmt::format("the output of {}", command.name);
-  const ImportFormat* format = nullptr;
   try {
-    if (command.pattern == nullptr) format = &recognise(out, name);
-    ImportedOutput output = format == nullptr ? command.pattern->read(out, name) : format->parse(out, name, {});
+    ImportedOutput output = command.pattern != nullptr
+                                ? command.pattern->read(out, name)
+                                : recognise(out, name).parse(out, name, {.better = command.better});
     if (!output.later.empty())
       throw Error(ExitCode::usage, fmt::format("{}: it has the same cases {} times", name, output.later.size() + 1),
                   "print them once: each launch of the command is one");
     refuse_implausible(output.cases, name);
-    return {.cases = std::move(output.cases), .environment = std::move(output.environment)};
+    return {.cases = std::move(output.cases),
+            .environment = std::move(output.environment),
+            .left_out = std::move(output.left_out)};
   } catch (const Error& error) {
-    const bool unknown = command.pattern == nullptr && format == nullptr;
-    const std::string cure = unknown ? known_formats() : error.hint();
-    return failed(error.code(), error.what(), fmt::format("{}\n{}", last_lines(out), cure));
+    return failed(error.code(), error.what(), fmt::format("{}\n{}", last_lines(out), error.hint()));
   }
 }
 
@@ -155,27 +148,25 @@ CommandLaunch launch_experiments(const MeasuredCommand& command, Seconds timeout
 void PatternOptions::add_options(Arguments& app) {
   Option* pattern = app.add_option("--pattern", expression,
                                    "a regular expression whose first group is the number that counts, a second one its "
-                                   "unit");
+                                   "unit; after (?s) it may go on over lines");
   app.add_option("--unit", unit, "of that number: ms, images/s, MiB")->needs(pattern);
   app.add_option("--better", better, "which numbers are better (default: lower times, higher rates)",
-                 one_of({kLower, kHigher}))
-      ->needs(pattern);
+                 one_of({kLower, kHigher}));
   app.add_option("--take", take, "which number counts where there are several: the only one, the last, the median",
                  one_of({kOnly, kLast, kMedian}))
       ->needs(pattern);
 }
 
-std::shared_ptr<const NumberPattern> PatternOptions::pattern(const std::string& name) const {
-  if (expression.empty()) return nullptr;
-  NumberPatternRequest request{.name = name, .expression = expression, .unit = unit};
-  if (!better.empty()) request.better = better == kHigher ? BetterValue::higher : BetterValue::lower;
+void PatternOptions::apply(const std::string& name, MeasuredCommand& command) const {
+  if (!better.empty()) command.better = better == kHigher ? BetterValue::higher : BetterValue::lower;
+  if (expression.empty()) return;
+  NumberPatternRequest request{.name = name, .expression = expression, .unit = unit, .better = command.better};
   if (take != kOnly) request.take = take == kLast ? TakeNumbers::last : TakeNumbers::median;
-  return std::make_shared<const NumberPattern>(std::move(request));
+  command.pattern = std::make_shared<const NumberPattern>(std::move(request));
 }
 
 std::string PatternOptions::in_shell() const {
-  if (expression.empty()) return "";
-  std::string text = fmt::format(" --pattern {}", shell_word(expression));
+  std::string text = expression.empty() ? "" : fmt::format(" --pattern {}", shell_word(expression));
   if (!unit.empty()) text += fmt::format(" --unit {}", shell_word(unit));
   if (!better.empty()) text += fmt::format(" --better {}", better);
   if (take != kOnly) text += fmt::format(" --take {}", take);

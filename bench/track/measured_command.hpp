@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,12 +26,14 @@ struct MeasuredCommand {
   std::filesystem::path folder = {};  ///< in which it is run; empty: this one
   /// How its output is read; null: by the first of `import_formats()` that recognises it.
   std::shared_ptr<const NumberPattern> pattern = {};
+  std::optional<BetterValue> better = {};  ///< of values whose unit does not say it
 };
 
 /// How one launch of a command ended.
 struct CommandLaunch {
   std::vector<CaseResult> cases = {};                   ///< launch 0 of each; empty where it failed
   std::map<std::string, std::string> environment = {};  ///< facts that its output tells
+  std::vector<std::string> left_out = {};               ///< what it printed and is no case, and why, in sentences
   ExitCode code = ExitCode::good;
   std::string reason = {};  ///< why it failed, in one sentence
   std::string said = {};    ///< the last lines that it wrote where it failed, or what to do about it
@@ -51,8 +54,8 @@ struct PatternOptions {
   std::string expression, unit, better, take = "only";
 
   void add_options(Arguments& app);
-  /// Returns the pattern, whose benchmark is called `name`; null where none was given. \throws Error (usage).
-  std::shared_ptr<const NumberPattern> pattern(const std::string& name) const;
+  /// Gives a command how its output is read; the benchmark of a pattern is called `name`. \throws Error (usage).
+  void apply(const std::string& name, MeasuredCommand& command) const;
   /// Returns what was given as words of a shell, each with a blank before it.
   std::string in_shell() const;
 };

@@ -20,7 +20,7 @@ std::optional<TrackedCommand> parse_tracked_command(const ExperimentCall& call) 
   if (app.parse(call)) return std::nullopt;
   if (trimmed(command.run.text).empty())
     throw Error(ExitCode::usage, "a command without 'run'", "add such as run = \"./my_benchmark --json\"");
-  command.run.pattern = command.pattern.pattern(call.name);
+  command.pattern.apply(call.name, command.run);
   return command;
 }
 

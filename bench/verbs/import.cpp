@@ -146,7 +146,7 @@ void import_runs(std::vector<std::vector<ReadFile>> runs, const ImportRequest& r
 ExitCode run_import(const Call& call) {
   std::vector<std::string> names;
   std::filesystem::path database = "hbench.db";
-  std::string profile;
+  std::string profile, better;
   ImportRequest request{.command = call.command, .version = HBENCH_VERSION};
   Arguments app(
       "Stores what other programs have measured, so that hbench track judges it. Each file is what one process wrote: "
@@ -160,7 +160,7 @@ ExitCode run_import(const Call& call) {
       "  hbench import osu_allreduce.txt --ranks 16 --nodes 2 --machine lab3\n"
       "  hbench import all_reduce_perf.txt --expect dgx-a100  # is that normal?\n"
       "  hbench import table.txt --collective all-reduce --ranks 64 --nodes 8  # pasted without its heading\n"
-      "  hbench import step.log --program train.py --machine lab3  # its last line: {\"step_ms\": 12.3}\n"
+      "  hbench import step.log --program train.py --machine lab3  # has lines such as {\"step_ms\": 12.3}\n"
       "  hbench import other.db\n"
       "What a run with the same labels holds is not stored again. Give runs with the oldest first: where a file does "
       "not say when it was measured, the run is of now. A collective whose data were wrong is stored as failed, and "
@@ -179,16 +179,19 @@ ExitCode run_import(const Call& call) {
                  in_range(1, kMostRanks));
   app.add_option("--nodes", request.hints.nodes, "of collectives, where the file does not say it",
                  in_range(1, kMostRanks));
+  app.add_option("--better", better, "which values are better, where their unit does not say it",
+                 one_of({"lower", "higher"}));
   app.add_option("--expect", profile, "also say whether collectives are normal for this cluster (hbench expect)");
   if (app.parse(call)) return ExitCode::good;
   if (names.empty()) throw Error(ExitCode::usage, "no file to import", "hbench import results.json");
   if (!request.format.empty()) find_import_format(request.format);
   if (!request.hints.collective.empty()) parse_collective_kind(request.hints.collective);
+  if (!better.empty()) request.hints.better = better == "higher" ? BetterValue::higher : BetterValue::lower;
   std::optional<Profile> cluster;
   if (!profile.empty()) cluster = load_data().profiles.load(profile);
   std::vector<std::vector<ReadFile>> runs = read_files(read_outputs(names), request);
   for (const char* flag :
-       {"--label", "--machine", "--program", "--collective", "--ranks", "--nodes", "--format", "--expect"})
+       {"--label", "--machine", "--program", "--collective", "--ranks", "--nodes", "--better", "--format", "--expect"})
     if (runs.empty() && app.count(flag) > 0)
       throw Error(ExitCode::usage, fmt::format("{} is for what other programs wrote", flag),
                   "runs of another database come as they are; leave it out");

@@ -25,6 +25,7 @@
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/endpoints/endpoint.hpp"
+#include "reports/formats/plain_text.hpp"
 #include "reports/track/history.hpp"
 
 namespace hbench {
@@ -183,6 +184,7 @@ std::string launched_in_words(const TrackedCommand& command) {
     text += fmt::format("\n  {}{}", tracked_name(result.asked),
                         values.empty() ? "" : ": " + value_text(values.front(), tracked_metric(result).unit));
   }
+  for (const std::string& what : launch.left_out) text += "\n  left out: " + clean_text(what);
   return text;
 }
 

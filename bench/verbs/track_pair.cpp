@@ -54,7 +54,7 @@ void take_commands(BisectRequest& request, const std::optional<Project>& project
     // A command without one needs none: it is a script, or builds itself.
     if (request.build.text.empty()) request.build.text = command->build.text.empty() ? "true" : command->build.text;
   }
-  request.measure.pattern = request.pattern.pattern(request.range.name);
+  request.pattern.apply(request.range.name, request.measure);
 }
 
 ExitCode drive(const BisectRequest& request, const DocumentOutput& output, Verbosity verbosity) {
@@ -230,7 +230,7 @@ ExitCode run_pair(const Call& call) {
   add_verbosity(app, options.verbosity);
   if (app.parse(call)) return ExitCode::good;
   check_request(request);
-  request.base.pattern = request.head.pattern = pattern.pattern("number");
+  for (MeasuredCommand* command : {&request.base, &request.head}) pattern.apply("number", *command);
   request.fail_on_inconclusive = output.fails_on_inconclusive().value_or(false);
   output.check();
   catch_interrupts();

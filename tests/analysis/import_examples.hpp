@@ -203,4 +203,131 @@ inline std::string tf_cnn_benchmarks_example() {
          "Devices:     ['/gpu:0', '/gpu:1']\n1\timages/sec: 190.7 +/- 0.0\ntotal images/sec: 380.50\n";
 }
 
+/// Two runs of one command.
+inline std::string hyperfine_example() {
+  return R"({
+  "results": [
+    {
+      "command": "./pack --fast",
+      "mean": 0.25,
+      "stddev": 0.01,
+      "median": 0.25,
+      "user": 0.2,
+      "system": 0.03,
+      "times": [
+        0.24,
+        0.26
+      ],
+      "exit_codes": [0, 0]
+    }
+  ]
+})";
+}
+
+/// One test; its machine has a name.
+inline std::string pytest_benchmark_example() {
+  return R"({
+  "machine_info": {"node": "a", "cpu": {"count": 8, "brand_raw": "Some CPU @ 3.00GHz"}},
+  "commit_info": {"id": "0123", "time": "2026-11-20T08:00:00+00:00"},
+  "benchmarks": [
+    {
+      "group": null,
+      "name": "test_sort",
+      "fullname": "tests/test_a.py::test_sort",
+      "params": null,
+      "stats": {"min": 2.1e-05, "max": 0.0003, "mean": 2.4e-05, "stddev": 6e-06, "median": 2.25e-05, "rounds": 38523}
+    }
+  ],
+  "datetime": "2026-11-20T08:30:00.123456+00:00",
+  "version": "5.1.0"
+})";
+}
+
+/// The throughput of a benchmark with a parameter, and its time: a run with `-bm all`.
+inline std::string jmh_example() {
+  const auto entry = [](const std::string& mode, const std::string& metric) {
+    return fmt::format(
+        R"({{"jmhVersion": "1.37", "benchmark": "org.a.Sort.run", "mode": "{}", "threads": 1, "forks": 2,
+  "params": {{"size": "64"}}, "primaryMetric": {{{}}}, "secondaryMetrics": {{}}}})",
+        mode, metric);
+  };
+  return "[\n" +
+         entry("thrpt", R"("score": 2.5, "scoreError": "NaN", "scoreUnit": "ops/us", "rawData": [[2.0, 2.5], [3.0]])") +
+         ",\n" + entry("avgt", R"("score": 400.0, "scoreUnit": "ns/op")") + "\n]\n";
+}
+
+/// The two tests of a model, of two repetitions each.
+inline std::string llama_bench_example() {
+  const auto line = [](int prompt, int generated, const std::string& rest) {
+    return fmt::format(
+        R"({{"build_commit": "b12", "cpu_info": "Some CPU", "gpu_info": "Some GPU", "model_type": "llama 1B Q4_0", )"
+        R"("n_prompt": {}, "n_gen": {}, "test_time": "2026-11-20T08:30:0{}Z", {}}})"
+        "\n",
+        prompt, generated, generated > 0 ? 1 : 0, rest);
+  };
+  return line(512, 0,
+              R"("avg_ns": 1000000, "stddev_ns": 9, "avg_ts": 2950.0, "stddev_ts": 20.5, "samples_ts": [2900, 3000])") +
+         line(0, 128, R"("avg_ns": 2000000, "stddev_ns": 9, "avg_ts": 97.5, "stddev_ts": 0.5, "samples_ts": [97, 98])");
+}
+
+/// What programs write for github-action-benchmark.
+inline std::string name_unit_value_example() {
+  return R"([
+  {"name": "Sort", "unit": "ms", "value": 12.5, "range": "3%"},
+  {"name": "Requests", "unit": "req/s", "value": 900},
+  {"name": "Memory", "unit": "Megabytes", "value": 100}
+]
+)";
+}
+
+/// A time, a rate, and a measure of one's own.
+inline std::string bencher_example() {
+  return R"({
+  "sort": {
+    "latency": {"value": 88.5, "lower_value": 87.0, "upper_value": 90.0},
+    "throughput": {"value": 5.5}
+  },
+  "a.out": {"file-size": {"value": 4096.0}, "gates": {"value": 12}}
+}
+)";
+}
+
+/// A benchmark whose long name has a line of its own, and its change since the last time.
+inline std::string criterion_example() {
+  return "Benchmarking sort/of a long name/1024: Analyzing\n"
+         "sort/of a long name/1024\n"
+         "                        time:   [16.652 \xc2\xb5s 18.019 \xc2\xb5s 19.562 \xc2\xb5s]\n"
+         "                        thrpt:  [52.35 Melem/s 56.83 Melem/s 61.49 Melem/s]\n"
+         "                 change:\n"
+         "                        time:   [+2.0909% +10.813% +19.663%] (p = 0.01 < 0.05)\n"
+         "                        Performance has regressed.\n";
+}
+
+/// What `cargo bench` prints of `#[bench]`.
+inline std::string libtest_example() {
+  return "\nrunning 2 tests\ntest ignored ... ignored\n"
+         "test sort::small ... bench:      18,149.53 ns/iter (+/- 755) = 56 MB/s\n"
+         "\ntest result: ok. 0 passed; 0 failed; 1 ignored; 1 measured; 0 filtered out\n";
+}
+
+/// A table of Catch2, in which one name is longer than its column.
+inline std::string catch2_example() {
+  const std::string dashes(79, '-');
+  return dashes + "\nSorting\n" + dashes + "\nsort.cpp:5\n" + std::string(79, '.') +
+         "\n\n"
+         "benchmark name                       samples       iterations    est run time\n"
+         "                                     mean          low mean      high mean\n"
+         "                                     std dev       low std dev   high std dev\n" +
+         dashes +
+         "\n"
+         "Sort 1024                                      100             2     8.3712 ms \n"
+         "                                        41.731 us      41.25 us     42.622 us \n"
+         "                                         3.256 us      2.163 us      5.353 us \n"
+         "                                                                              \n"
+         "Sort of many elements that are in   \n"
+         "order already                                  100            20       7.48 ms \n"
+         "                                           344 ns        341 ns        349 ns \n"
+         "                                            19 ns         11 ns         29 ns \n";
+}
+
 }  // namespace hbench

@@ -48,7 +48,7 @@ TEST(ImportFormats, AreRecognisedByWhatTheyHold) {
   EXPECT_EQ(recognise(tf_cnn_benchmarks_example(), "a.txt").name, "tf-cnn-benchmarks");
   EXPECT_EQ(recognise("epoch 1\n{\"step_ms\": 12.5}\n", "a.txt").name, "json-line");
   expect_error([] { recognise("hello\n", "a.txt"); }, ExitCode::usage, HasSubstr("a.txt: nothing known"),
-               HasSubstr("nccl-tests"));
+               HasSubstr("hbench list imports"));
   expect_error([] { recognise(" \n", "a.txt"); }, ExitCode::usage, HasSubstr("a.txt: it is empty"));
   expect_error([] { find_import_format("nccl-test"); }, ExitCode::usage, HasSubstr("no import format 'nccl-test'"));
 }
@@ -343,6 +343,15 @@ TEST(ImportFormats, SurviveDamage) {
                                                     {"rccl-tests-records", rccl_tests_example()},
                                                     {"imb", imb_example()},
                                                     {"tf-cnn-benchmarks", tf_cnn_benchmarks_example()},
+                                                    {"hyperfine", hyperfine_example()},
+                                                    {"pytest-benchmark", pytest_benchmark_example()},
+                                                    {"jmh", jmh_example()},
+                                                    {"llama-bench", llama_bench_example()},
+                                                    {"name-unit-value", name_unit_value_example()},
+                                                    {"bencher", bencher_example()},
+                                                    {"criterion", criterion_example()},
+                                                    {"libtest", libtest_example()},
+                                                    {"catch2", catch2_example()},
                                                     {"json-line", "a\n{\"step_ms\": 12.5, \"tokens_per_s\": 4e5}\n"}};
   unsigned seed = 1;
   for (const ImportFormat* format : import_formats()) {
@@ -362,7 +371,9 @@ TEST(ImportFormats, SurviveDamage) {
 TEST(ImportFormats, AreReadOrRefusedWhereverTheyAreCut) {
   for (std::string text : {nccl_tests_json_example(), osu_example(true), google_benchmark_example(), nvbench_example(),
                            hbench_collective_example(), nccl_tests_example(), rccl_tests_example(), imb_example(),
-                           tf_cnn_benchmarks_example()}) {
+                           tf_cnn_benchmarks_example(), hyperfine_example(), pytest_benchmark_example(), jmh_example(),
+                           llama_bench_example(), name_unit_value_example(), bencher_example(), criterion_example(),
+                           libtest_example(), catch2_example()}) {
     const ImportFormat& format = recognise(text, "a.txt");
     for (; !text.empty(); text.pop_back()) {
       try {
@@ -375,9 +386,9 @@ TEST(ImportFormats, AreReadOrRefusedWhereverTheyAreCut) {
   }
 }
 
-TEST(JsonLine, GivesABenchmarkForEachTimeAndRateOfTheLastObject) {
-  const ImportedOutput output = imported(
-      "{\"step_ms\": 1}\nepoch 2\n  {\"step_ms\": 12.5, \"loss\": 0.5, \"tokens_per_s\": 4e5, \"run\": \"x\"}\n");
+TEST(JsonLine, GivesABenchmarkForEachTimeAndRate) {
+  const ImportedOutput output =
+      imported("begin\nepoch 2\n  {\"step_ms\": 12.5, \"loss\": 0.5, \"tokens_per_s\": 4e5, \"run\": \"x\"}\n");
   ASSERT_THAT(output.cases, SizeIs(2));
   EXPECT_EQ(output.cases[0].asked.question(), "gpus=1;benchmark=step_ms");
   EXPECT_THAT(values(output.cases[0], "seconds"), ElementsAre(0.0125));

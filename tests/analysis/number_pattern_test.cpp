@@ -72,7 +72,7 @@ TEST(NumberPattern, RefusesWhatIsNoFigure) {
   expect("x\nstep nan\n", "a.log:2: 'nan' is no finite number above 0");
   expect("step 0\n", "a.log:1: '0' is no finite number above 0");
   expect("step -3\n", "'-3' is no finite number above 0");
-  expect("step 1,234.5\n", "'1,234.5' is no finite number above 0");
+  expect("step 1,5\n", "'1,5' is no finite number above 0");
   expect("step " + std::string(5000, '1'), "is in none of its 1 line");
   expect_error([] { samples_of(asked("([0-9]+) (\\S+)", "", TakeNumbers::median), "1 ms\n2 images/s\n"); },
                ExitCode::usage, HasSubstr("a.log:2: it is in images/s, and the number before it in s"));
@@ -85,7 +85,7 @@ TEST(NumberPattern, TakesLinearTimeWhateverItIs) {
   const std::string digits(4000, '1');
   expect_error([&] { samples_of(asked("((?:[0-9]+)+) ms", "ms"), digits + "x"); }, ExitCode::usage,
                HasSubstr("is in none of its 1 line"));
-  EXPECT_EQ(samples_of(asked("^(?:a|aa|1|11)*([0-9])$", "s"), digits)[0].value, 1);
+  EXPECT_EQ(samples_of(asked("^(?:a|aa|1|11)*([0-9])$", "s"), std::string(4000, 'a') + "1")[0].value, 1);
 }
 
 TEST(NumberPattern, ReadsBytesThatAreNoUtf8) {

@@ -1,0 +1,271 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/import/format.hpp"
+#include "analysis/import/json_value.hpp"
+#include "analysis/import/number_pattern.hpp"
+#include "analysis/import/words.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
+
+/// Benchmark programs that list benchmarks by name, each with a figure and its unit: as text, where a format is an
+/// expression that finds them, and as JSON, where it is the places of what is needed.
+
+namespace hbench {
+namespace {
+
+/// The benchmarks of one file.
+class NamedFigures {
+ public:
+  NamedFigures(std::string_view file_name, const ImportHints& hints) : file_name_(file_name), better_(hints.better) {}
+
+  /// `shown` is what the file has where there are no values above 0. A benchmark is left out then, and where nothing
+  /// says which value is better: its unit, `better`, or the user. \throws Error (usage) for a name that is empty or was
+  /// there.
+  void add(std::string_view name, const std::vector<double>& values, const std::string& unit, std::string_view shown,
+           std::optional<BetterValue> better = {}) {
+    // Tables wrap it.
+    std::string words = fmt::format("{}", fmt::join(words_of(one_line(std::string(name))), " "));
+    if (words.empty()) fail("a benchmark has no name", "is it as the program wrote it?");
+    if (!names_.insert(words).second)
+      fail(fmt::format("two benchmarks are called '{}'", words),
+           "a file is what one process wrote: give each a file, or benchmarks names of their own");
+    if (!better && !measured_unit(unit)) better = better_;
+    const std::optional<StoredUnit> stored = stored_unit(unit, better);
+    if (!stored)
+      return leave_out(fmt::format("{}: nothing says whether more or less of '{}' is better", words, unit),
+                       kBetterHint);
+    if (values.empty()) return leave_out(fmt::format("{}: its value is {}", words, shown), "did the program fail?");
+    std::vector<double> scaled;
+    for (const double value : values) scaled.push_back(value * stored->factor);
+    cases_.add(imported_benchmark("benchmark", std::move(words)), stored->metric, scaled, stored->unit);
+  }
+
+  /// \throws Error (usage) where there is no benchmark, with why the first was left out.
+  ImportedOutput take() {
+    if (cases_.empty()) fail(left_out_.empty() ? "it has no benchmark" : left_out_.front(), cure_);
+    return {.cases = cases_.take(), .left_out = std::move(left_out_)};
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what, std::string hint) const {
+    throw Error(ExitCode::usage, fmt::format("{}: {}", file_name_, what), std::move(hint));
+  }
+  void leave_out(std::string what, const char* cure) {
+    if (left_out_.empty()) cure_ = cure;
+    left_out_.push_back(std::move(what));
+  }
+
+  std::string_view file_name_;
+  std::optional<BetterValue> better_;
+  ImportedCases cases_;
+  std::set<std::string> names_;
+  std::vector<std::string> left_out_;
+  const char* cure_ = "was none of its benchmarks run?";  ///< of what was left out first
+};
+
+/// Groups are the name, its time and the unit. A long name has a line of its own; of three times the middle one is the
+/// estimate, and `change:` is in per cent.
+constexpr std::string_view kCriterion = R"((?m)^(\S[^\n]*?)\s+time:\s+\[[0-9.]+ \S+ ([0-9.]+) (\S+) [0-9.]+ \S+\])";
+/// The median, which the runner rounds and writes with thousands.
+constexpr std::string_view kLibtest = R"((?m)^test (\S.*?) +\.\.\. bench: +([0-9.,]+) (\S+)/iter)";
+/// Three lines of a table: samples, iterations and the estimate; then the mean, which is taken. Names go on over lines.
+constexpr std::string_view kCatch2 =
+    R"((?m)^((?:[^\s.~=-][^\n]*\n)*?\S[^\n]*?) +[0-9]+ +[0-9]+ +[0-9.]+ \S+[ \r]*\n +([0-9.]+) (\S+) +[0-9.]+ \S+ +[0-9.]+ \S+)";
+
+template <const std::string_view& kExpression>
+bool recognises_text(std::string_view text) {
+  return !matches_of(kExpression, text, 1).empty();
+}
+
+template <const std::string_view& kExpression>
+ImportedOutput parse_text(std::string_view text, std::string_view file_name, const ImportHints& hints) {
+  NamedFigures figures(file_name, hints);
+  for (const TextMatch& match : matches_of(kExpression, text)) {
+    const std::optional<double> value = grouped_number(match[2]);
+    figures.add(match[1], value && *value > 0 ? std::vector{*value} : std::vector<double>(), std::string(match[3]),
+                match[2]);
+  }
+  return figures.take();
+}
+
+/// A path names members of members: `stats.median`. An empty one is of nothing.
+struct BenchmarkList {
+  std::string_view place = {};  ///< an expression whose group has the marks; empty: they are anywhere
+  std::array<std::string_view, 3> marks;
+  std::string_view list = {};             ///< a path; empty: the document is the list, or each line has an object
+  std::array<std::string_view, 4> names;  ///< paths to what tells a benchmark from the others
+  std::string_view figure, each = {};     ///< paths: its figure, and its iterations where there are any
+  std::string_view unit, unit_path = {};  ///< of the figures, or where it is said
+};
+constexpr BenchmarkList kHyperfine{.marks = {"\"results\"", "\"command\"", "\"median\""},
+                                   .list = "results",
+                                   .names = {"command"},
+                                   .figure = "median",
+                                   .each = "times",
+                                   .unit = "s"};
+// Its rounds are thousands, and the median of them is a figure of its own.
+constexpr BenchmarkList kPytest{.marks = {"\"machine_info\"", "\"benchmarks\"", "\"stats\""},
+                                .list = "benchmarks",
+                                .names = {"fullname"},
+                                .figure = "stats.median",
+                                .unit = "s"};
+constexpr BenchmarkList kJmh{.marks = {"\"benchmark\"", "\"mode\"", "\"primaryMetric\""},
+                             .names = {"benchmark", "params", "mode"},
+                             .figure = "primaryMetric.score",
+                             .each = "primaryMetric.rawData",
+                             .unit_path = "primaryMetric.scoreUnit"};
+constexpr BenchmarkList kLlamaBench{.marks = {"\"n_prompt\"", "\"n_gen\"", "\"avg_ts\""},
+                                    .names = {"model_type", "n_prompt", "n_gen", "n_depth"},
+                                    .figure = "avg_ts",
+                                    .each = "samples_ts",
+                                    .unit = "tokens/s"};
+constexpr BenchmarkList kNameUnitValue{.place = R"((?m)^\[\s*\{([^{}]*))",
+                                       .marks = {"\"name\"", "\"unit\"", "\"value\""},
+                                       .names = {"name"},
+                                       .figure = "value",
+                                       .unit_path = "unit"};
+
+/// Of others the user says which way is better.
+struct BencherMeasure {
+  std::string_view name, unit;
+  std::optional<BetterValue> better = {};
+};
+constexpr std::array kBencherMeasures{BencherMeasure{"latency", "ns"}, BencherMeasure{"throughput", "ops/s"},
+                                      BencherMeasure{"build-time", "s"},
+                                      BencherMeasure{"file-size", "B", BetterValue::lower}};
+constexpr std::string_view kBencher =
+    R"((?m)^\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{[^{}]*"value")";
+
+std::optional<JsonValue> found(JsonValue value, std::string_view path) {
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    const std::string name(path.substr(begin, end - begin));
+    if (!value.has(name.c_str())) return std::nullopt;
+    value = value.at(name.c_str());
+    begin = end + 1;
+  }
+  return value;
+}
+
+/// `sort`, ` n_prompt=512`, ` size=10 type=a`: a part of a name.
+std::string name_of(const JsonValue& value, std::string_view key) {
+  std::string all;
+  if (value.is_object())
+    for (const auto& [name, member] : value.members())
+      all += fmt::format(" {}={}", name, member.is_text() ? member.text() : member.shown());
+  if (value.is_text()) all = " " + value.text();
+  if (value.is_number()) all = fmt::format(" {}={}", key, value.shown());
+  return all;
+}
+
+/// Adds a number, or those of arrays of arrays. Whether all are numbers above 0.
+bool add_numbers(const JsonValue& value, std::vector<double>& all) {
+  if (value.is_array())
+    return std::ranges::all_of(value.elements(), [&](const JsonValue& each) { return add_numbers(each, all); });
+  if (!value.is_number() || !(value.number() > 0)) return false;
+  all.push_back(value.number());
+  return true;
+}
+
+/// None where they are no numbers above 0.
+std::vector<double> numbers_of(const std::optional<JsonValue>& value) {
+  std::vector<double> all;
+  if (value && !add_numbers(*value, all)) all.clear();
+  return all;
+}
+
+void read_entry(const BenchmarkList& list, const JsonValue& entry, NamedFigures& figures) {
+  std::string name;
+  for (const std::string_view path : list.names)
+    if (const auto part = found(entry, path)) name += name_of(*part, path);
+  const std::optional<JsonValue> figure = found(entry, list.figure), unit = found(entry, list.unit_path);
+  std::vector<double> values = numbers_of(found(entry, list.each));
+  if (values.empty()) values = numbers_of(figure);
+  figures.add(name, values, unit && unit->is_text() ? unit->text() : std::string(list.unit),
+              figure ? figure->shown() : "not there");
+}
+
+template <const BenchmarkList& kList>
+bool recognises(std::string_view text) {
+  if (!kList.place.empty()) {
+    const std::vector<TextMatch> matches = matches_of(kList.place, text, 1);
+    text = matches.empty() ? std::string_view() : matches[0][1];
+  }
+  return std::ranges::all_of(kList.marks, [&](std::string_view mark) { return text.find(mark) != text.npos; });
+}
+
+template <const BenchmarkList& kList>
+ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& hints) {
+  NamedFigures figures(file_name, hints);
+  if (kList.list.empty() && matches_of(R"((?m)^\s*\[\s*\{)", text, 1).empty()) {
+    for (const ObjectLine& line : object_lines(text)) {
+      const std::string where = fmt::format("{}:{}", file_name, line.number);
+      const nlohmann::json json = parse_json(line.text, file_name, line.number);
+      read_entry(kList, JsonValue(json, where), figures);
+    }
+    return figures.take();
+  }
+  const nlohmann::json json = parse_json(text, file_name);
+  const JsonValue root(json, file_name);
+  const std::optional<JsonValue> list = kList.list.empty() ? root : found(root, kList.list);
+  if (!list) root.fail(fmt::format("has no {}", kList.list));
+  for (const JsonValue& entry : list->elements()) read_entry(kList, entry, figures);
+  return figures.take();
+}
+
+ImportedOutput parse_bencher(std::string_view text, std::string_view file_name, const ImportHints& hints) {
+  const nlohmann::json json = parse_json(text, file_name);
+  NamedFigures figures(file_name, hints);
+  for (const auto& [name, measures] : JsonValue(json, file_name).members())
+    for (const auto& [measure, figure] : measures.members()) {
+      const auto* known = std::ranges::find(kBencherMeasures, measure, &BencherMeasure::name);
+      const BencherMeasure as = known == kBencherMeasures.end() ? BencherMeasure{measure, measure} : *known;
+      const JsonValue value = figure.at("value");
+      figures.add(fmt::format("{} {}", name, measure), numbers_of(value), std::string(as.unit), value.shown(),
+                  as.better);
+    }
+  return figures.take();
+}
+
+}  // namespace
+
+extern const ImportFormat kCriterionFormat, kLibtestFormat, kCatch2Format, kHyperfineFormat, kPytestBenchmarkFormat,
+    kJmhFormat, kLlamaBenchFormat, kNameUnitValueFormat, kBencherFormat;
+constinit const ImportFormat kCriterionFormat{"criterion", "what Criterion prints: the estimate of each time",
+                                              "cargo bench > 1.txt", recognises_text<kCriterion>,
+                                              parse_text<kCriterion>};
+constinit const ImportFormat kLibtestFormat{"libtest", "what cargo bench prints of #[bench]: the median",
+                                            "cargo +nightly bench > 1.txt", recognises_text<kLibtest>,
+                                            parse_text<kLibtest>};
+constinit const ImportFormat kCatch2Format{"catch2", "the tables of Catch2's BENCHMARK: the mean",
+                                           "./tests '[!benchmark]' > 1.txt", recognises_text<kCatch2>,
+                                           parse_text<kCatch2>};
+constinit const ImportFormat kHyperfineFormat{"hyperfine", "hyperfine's JSON: the time of each run",
+                                              "hyperfine --export-json 1.json ./my_program", recognises<kHyperfine>,
+                                              parse<kHyperfine>};
+constinit const ImportFormat kPytestBenchmarkFormat{
+    "pytest-benchmark", "pytest-benchmark's JSON: the median of each test", "pytest --benchmark-json=1.json",
+    recognises<kPytest>, parse<kPytest>};
+constinit const ImportFormat kJmhFormat{"jmh", "JMH's JSON: the score of each iteration",
+                                        "java -jar benchmarks.jar -rf json -rff 1.json", recognises<kJmh>, parse<kJmh>};
+constinit const ImportFormat kLlamaBenchFormat{"llama-bench", "llama-bench's JSON and JSON lines: tokens/s",
+                                               "llama-bench -m model.gguf -o jsonl > 1.jsonl", recognises<kLlamaBench>,
+                                               parse<kLlamaBench>};
+constinit const ImportFormat kNameUnitValueFormat{
+    "name-unit-value", "lists [{\"name\": \"a\", \"unit\": \"ms\", \"value\": 12.3}], as of github-action-benchmark",
+    "./my_benchmark --json > 1.json", recognises<kNameUnitValue>, parse<kNameUnitValue>};
+constinit const ImportFormat kBencherFormat{"bencher",
+                                            "Bencher's JSON: {\"a\": {\"latency\": {\"value\": 12.3}}}, in ns",
+                                            "bencher mock > 1.json", recognises_text<kBencher>, parse_bencher};
+
+}  // namespace hbench

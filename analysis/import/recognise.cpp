@@ -1,0 +1,76 @@
+// Which format a file has.
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "analysis/import/format.hpp"
+#include "analysis/import/number_pattern.hpp"
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+/// Files of which people think that a benchmark may read them.
+struct Stranger {
+  std::string_view mark, also;  ///< both stand in it
+  std::string_view what;
+};
+constexpr std::array kStrangers{
+    Stranger{"\"traceEvents\"", "\"schemaVersion\"", "a torch.profiler trace (Kineto)"},
+    Stranger{"\"traceEvents\"", "", "a trace of events (Chrome's format)"},
+    Stranger{"NEGOTIATE_", "\"ph\"", "a Horovod timeline"},
+    Stranger{"\"ph\"", "\"ts\"", "a trace of events (Chrome's format)"},
+    Stranger{"\"coll_sn\"", "", "a log of exchanges by NCCL Inspector"},
+};
+
+/// Only a trace begins as one: a log may have any word.
+void refuse_stranger(std::string_view text, std::string_view file_name) {
+  const char first = text[text.find_first_not_of(" \t\r\n")];
+  if (first != '{' && first != '[') return;
+  for (const Stranger& stranger : kStrangers)
+    if (text.find(stranger.mark) != text.npos && text.find(stranger.also) != text.npos)
+      throw Error(ExitCode::usage,
+                  fmt::format("{}: this is {}: of a job, not of a benchmark", file_name, stranger.what),
+                  fmt::format("make a workload of it: hbench import-job {}", file_name));
+}
+
+/// Sizes and bandwidths: by names of columns, or by a row.
+constexpr std::string_view kCollectives =
+    R"((?im)busbw|algbw|^[^0-9\n]*bandwidth[^0-9\n]*gb/s[^0-9\n]*$|^\W*[0-9.]+ *[kmg]i?b\W[^\n]*[0-9] *g(?:b/s|bps))";
+
+/// What to do with a text that no format recognises, by what it looks like.
+std::string way_out(std::string_view text) {
+  constexpr std::string_view kTable =
+      "a table of collectives is read with a time for each size, of one collective and number of nodes: as nccl-tests, "
+      "OSU and IMB print it, or with their columns size (B), type, redop, time (us), algbw, busbw "
+      "(GB/s) and --collective, --ranks, --nodes";
+  constexpr std::string_view kJson =
+      R"(JSON is read of lines such as {"step_ms": 12.3, "tokens_per_s": 4e5}, or a list [{"name": "step", "unit": "ms", )"
+      R"("value": 12.3}])";
+  constexpr std::string_view kLog = "the log of a training job is for hbench import-job";
+  const char first = text[text.find_first_not_of(" \t\r\n")];
+  const bool is_table = !matches_of(kCollectives, text, 1).empty(), is_json = first == '{' || first == '[';
+  return fmt::format(
+      "{}; hbench track init --pattern 'step: ([0-9.]+) ms' --unit ms -- COMMAND tracks a number in a text; "
+      "hbench list imports has the formats, and --format names one",
+      is_table ? kTable : (is_json ? kJson : kLog));
+}
+
+}  // namespace
+
+const ImportFormat* recognised(std::string_view text, std::string_view file_name) {
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    throw Error(ExitCode::usage, fmt::format("{}: it is empty", file_name), "did the program that wrote it fail?");
+  refuse_stranger(text, file_name);
+  for (const ImportFormat* format : import_formats())
+    if (format->recognises(text)) return format;
+  return nullptr;
+}
+
+const ImportFormat& recognise(std::string_view text, std::string_view file_name) {
+  if (const ImportFormat* format = recognised(text, file_name)) return *format;
+  throw Error(ExitCode::usage, fmt::format("{}: nothing known has this format", file_name), way_out(text));
+}
+
+}  // namespace hbench

@@ -1,0 +1,230 @@
+// What programs of CI write: the figures of their examples, and the whole line of each refusal.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "analysis/import/format.hpp"
+#include "analysis/import/import.hpp"
+#include "analysis/points/tracked_metric.hpp"
+#include "tests/analysis/import_examples.hpp"
+#include "tests/support/expect_error.hpp"
+
+namespace hbench::import_benchmarks_test {
+namespace {
+
+using testing::ElementsAre;
+
+ImportedOutput imported(const std::string& text, const ImportHints& hints = {}) {
+  return recognise(text, "a.txt").parse(text, "a.txt", hints);
+}
+
+/// `sort: 0.25 0.5 s, less is better`.
+std::vector<std::string> cases_of(const ImportedOutput& output) {
+  std::vector<std::string> all;
+  for (const CaseResult& each : output.cases) {
+    const TrackedMetric metric = tracked_metric(each);
+    std::string text = each.asked.benchmark + ":";
+    for (const Sample& sample : each.samples) text += fmt::format(" {:.10g}", sample.value);
+    all.push_back(fmt::format("{} {}, {} is better", text, metric.unit, metric.larger_is_worse ? "less" : "more"));
+  }
+  return all;
+}
+
+/// A file that is read: its cases, and what is left out of it.
+struct Read {
+  std::string_view format;
+  std::string text;
+  std::vector<std::string> cases, left_out = {};
+  ImportHints hints = {};
+};
+
+const std::string kLines =
+    "{\"name\": \"a\", \"step_ms\": 1, \"config\": \"x\"}\n{\"name\": \"b\", \"step_ms\": 2, \"step_std_ms\": 0.1}\n";
+
+std::vector<Read> files_to_read() {
+  const std::string gates = "a.out gates: nothing says whether more or less of 'gates' is better";
+  const std::string memory = "Memory: nothing says whether more or less of 'Megabytes' is better";
+  return {
+      {"hyperfine", "progress\n" + hyperfine_example(), {"./pack --fast: 0.24 0.26 s, less is better"}},
+      {"pytest-benchmark", pytest_benchmark_example(), {"tests/test_a.py::test_sort: 2.25e-05 s, less is better"}},
+      {"jmh",
+       jmh_example(),
+       {"org.a.Sort.run size=64 thrpt: 2 2.5 3 ops/us, more is better",
+        "org.a.Sort.run size=64 avgt: 4e-07 s, less is better"}},
+      {"llama-bench",
+       llama_bench_example(),
+       {"llama 1B Q4_0 n_prompt=512 n_gen=0: 2900 3000 tokens/s, more is better",
+        "llama 1B Q4_0 n_prompt=0 n_gen=128: 97 98 tokens/s, more is better"}},
+      {"name-unit-value",
+       name_unit_value_example(),
+       {"Sort: 0.0125 s, less is better", "Requests: 900 req/s, more is better"},
+       {memory}},
+      {"name-unit-value",
+       name_unit_value_example(),
+       {"Sort: 0.0125 s, less is better", "Requests: 900 req/s, more is better",
+        "Memory: 100 Megabytes, less is better"},
+       {},
+       {.better = BetterValue::lower}},
+      {"bencher",
+       bencher_example(),
+       {"a.out file-size: 4096 B, less is better", "sort latency: 8.85e-08 s, less is better",
+        "sort throughput: 5.5 ops/s, more is better"},
+       {gates}},
+      {"bencher",
+       "{\"a.out\": {\"gates\": {\"value\": 12}}}",
+       {"a.out gates: 12 gates, more is better"},
+       {},
+       {.better = BetterValue::higher}},
+      {"criterion", criterion_example(), {"sort/of a long name/1024: 1.8019e-05 s, less is better"}},
+      {"criterion", "a    time:   [1.5 ps 2.5 ps 3.5 ps]\n", {"a: 2.5e-12 s, less is better"}},
+      {"libtest", libtest_example(), {"sort::small: 1.814953e-05 s, less is better"}},
+      {"catch2",
+       catch2_example(),
+       {"Sort 1024: 4.1731e-05 s, less is better",
+        "Sort of many elements that are in order already: 3.44e-07 s, less is better"}},
+      {"json-line",
+       kLines,
+       {"a step_ms: 0.001 s, less is better", "b step_ms: 0.002 s, less is better"},
+       {"step_std_ms: it says how far others scatter"}},
+      {"json-line",
+       "{\"config\": {\"gpus\": 8}}\n{\"step_ms\": 3, \"end_ms\": 1752000000000}\n",
+       {"step_ms: 0.003 s, less is better"},
+       {"config: a line of times and rates is flat, and this has more in it", "end_ms: it is a time of day"}},
+  };
+}
+
+TEST(BenchmarkFormats, GiveEachBenchmarkWithTheWayThatIsBetter) {
+  for (const Read& each : files_to_read()) {
+    SCOPED_TRACE(each.text);
+    EXPECT_EQ(recognise(each.text, "a.txt").name, each.format);
+    const ImportedOutput output = imported(each.text, each.hints);
+    EXPECT_EQ(cases_of(output), each.cases);
+    EXPECT_EQ(output.left_out, each.left_out);
+    refuse_implausible(output.cases, "a.txt");
+  }
+}
+
+TEST(BenchmarkFormats, ReadAnArrayWhereOthersHaveLines) {
+  std::string array = "[\n" + llama_bench_example();
+  array.replace(array.find("}\n{"), 2, "},\n");
+  EXPECT_EQ(cases_of(imported(array + "]\n")), cases_of(imported(llama_bench_example())));
+}
+
+/// A table of nccl-tests that was written again, without times.
+std::string rewritten(const std::string& rows, bool markdown = false) {
+  const std::string table = "size\ttype\tredop\tbusbw\talgo\n" + rows;
+  if (!markdown) return table;
+  std::string bars;
+  for (const char c : table) bars += c == '\t' ? " | " : c == '\n' ? " |\n| " : std::string(1, c);
+  return "| " + bars.substr(0, bars.find('\n') + 1) + "| ---: | --- | --- | ---: | --- |\n" +
+         bars.substr(bars.find('\n') + 1);
+}
+const std::string kRewritten = "1048576\tfloat\tsum\t15.00\tRING\n2097152\tfloat\tsum\t30.00\tTREE\n";
+
+TEST(NcclTestsTables, WithoutTimesHaveThoseOfTheirBusBandwidth) {
+  for (const bool markdown : {false, true}) {
+    const ImportedOutput output =
+        imported(rewritten(kRewritten + "64\tfloat\tsum\t0.03\tRING\n", markdown), {"all_reduce", 4, 2});
+    ASSERT_EQ(output.cases.size(), 2u);
+    EXPECT_EQ(output.cases[0].asked.question(),
+              "gpus=4;algorithm=vendor;compressor=none;overlap=yes;collective=all-reduce;bytes=1048576;type=float32;"
+              "redop=sum;executor=nccl-tests;device=gpu");
+    EXPECT_DOUBLE_EQ(output.cases[0].samples.at(0).value, 1.5 * 1048576 / 15e9);
+    EXPECT_THAT(output.left_out, ElementsAre("1 timing of a busbw with too few digits for a time"));
+  }
+}
+
+TEST(OsuOverNccl, GivesTheTypesOfNcclTheNamesOfHbench) {
+  for (const auto& [printed, type] : std::map<std::string, std::string>{{"NCCL_FLOAT", "float32"},
+                                                                        {"NCCL_BFLOAT16", "bfloat16"},
+                                                                        {"MPI_DOUBLE", "float64"},
+                                                                        {"MPI_CHAR", "MPI_CHAR"}})
+    EXPECT_EQ(imported("# OSU NCCL Allreduce Latency Test v7.5\n# Datatype: " + printed +
+                       ".\n# Size       Avg Latency(us)\n4                      41.11\n")
+                  .cases.at(0)
+                  .asked.collective.data_type,
+              type);
+}
+
+/// A file that is refused: the whole line, and the whole cure.
+struct Refused {
+  std::string text, why, cure;
+  ImportHints hints = {};
+};
+
+TEST(UnknownImports, AreRefusedWithTheWayOut) {
+  const std::string
+      unknown = "a.txt: nothing known has this format",
+      rest =
+          "; hbench track init --pattern 'step: ([0-9.]+) ms' --unit ms -- COMMAND tracks a number in a "
+          "text; hbench list imports has the formats, and --format names one",
+      table =
+          "a table of collectives is read with a time for each size, of one collective and number of "
+          "nodes: as nccl-tests, OSU and IMB print it, or with their columns size (B), type, redop, time "
+          "(us), algbw, busbw (GB/s) and --collective, --ranks, --nodes" +
+          rest,
+      json =
+          "JSON is read of lines such as {\"step_ms\": 12.3, \"tokens_per_s\": 4e5}, or a list [{\"name\": "
+          "\"step\", \"unit\": \"ms\", \"value\": 12.3}]" +
+          rest,
+      log = "the log of a training job is for hbench import-job" + rest,
+      fields =
+          "print such as {\"step_ms\": 12.3, \"tokens_per_s\": 4e5}: let names end with _s, _ms, _us, _ns "
+          "or _per_s, or add \"unit\": \"ms\" (s, ms, us, ns, min, .../s)",
+      again =
+          "print each once, or tell lines apart by a \"name\"; of a series --pattern with --take median "
+          "or last takes one (hbench track init --help)",
+      better =
+          "--better lower or --better higher says it, better = \"lower\" in hbench.toml; times are s, ms, "
+          "us, ns and min, rates end with /s",
+      each_its_own = "a file is what one process wrote: give each a file, or benchmarks names of their own",
+      of_a_job = "make a workload of it: hbench import-job a.txt";
+  const std::vector<Refused> all{
+      {"iteration 3 | elapsed time per iteration (ms): 5361.6 |\n", unknown, log},
+      {"memory bandwidth: 812 GB/s\n", unknown, log},
+      {"{\n  \"summary\": {\n    \"speed\": 3\n  }\n}\n", unknown, json},
+      {"| payload | 1 node | 4 nodes |\n| ---: | ---: | ---: |\n|  32KiB | 1.20GBps | 0.01GBps |\n", unknown, table},
+      {"all_reduce\n  200.0 MB  400  8212.44  20.53  81.72  153.23\nop  size  count  busbw_avg (Gbps)\n", unknown,
+       table},
+      {"  Count   Size   Time, us   Bandwidth, GB/s\n  256   1024   17.31   0.06\n", unknown, table},
+      {"[{\"name\": \"AllReduce\", \"cat\": \"COLL\", \"ph\": \"b\", \"ts\": 7642.3}]\n",
+       "a.txt: this is a trace of events (Chrome's format): of a job, not of a benchmark", of_a_job},
+      {"{\"coll_perf\": {\"coll\": \"AllReduce\", \"coll_sn\": 1}}\n",
+       "a.txt: this is a log of exchanges by NCCL Inspector: of a job, not of a benchmark", of_a_job},
+      {"{\"step_ms\": 1}\n{\"step_ms\": 2}\n", "a.txt:2: step_ms (2) is in line 1 as well", again},
+      {kLines + "{\"name\": \"a\", \"step_ms\": 3}\n", "a.txt:3: step_ms (3) is in line 1 as well", again},
+      {"{\"a_ms\": 1}\n{\"b_ms\": x}\n", "a.txt:2: this is no JSON", "is it as the program wrote it?"},
+      {"{\"commit\": \"b1\", \"rounds\": 5, \"stddev_ns\": 12}\n",
+       "a.txt:1: it has no time and no rate (rounds: its name ends with no unit of a time or a rate)", fields},
+      {"{\"key\": \"stats\", \"step_ms\": 1, \"value\": {\"throughput\": 3}}\n",
+       "a.txt:1: it has no time and no rate (value: a line of times and rates is flat, and this has more in it)",
+       fields},
+      {"[{\"name\": \"Load\", \"unit\": \"Percent\", \"value\": 50}]\n",
+       "a.txt: Load: nothing says whether more or less of 'Percent' is better", better},
+      {"[{\"name\": \"Load\", \"unit\": \"ms\", \"value\": 0}]\n", "a.txt: Load: its value is 0",
+       "did the program fail?"},
+      {libtest_example() + libtest_example(), "a.txt: two benchmarks are called 'sort::small'", each_its_own},
+      {llama_bench_example() + llama_bench_example(),
+       "a.txt: two benchmarks are called 'llama 1B Q4_0 n_prompt=512 n_gen=0'", each_its_own},
+      {rewritten(kRewritten), "a.txt: its list of devices does not say on how many GPUs of how many nodes it ran",
+       "add such as --ranks 16 --nodes 2"},
+      {rewritten(kRewritten),
+       "a.txt: it has no column 'time', and does not say of which collective its busbw is",
+       "add that column, or --collective all-reduce, reduce-scatter, all-gather or broadcast",
+       {.ranks = 4}},
+      {rewritten("(B)\t(us)\t(GB/s)\n" + kRewritten),
+       "a.txt:2: its column 'busbw' is in 'us', and the column 'time' is missing",
+       "nccl-tests prints times in us and bandwidths in GB/s",
+       {"all_reduce", 4, 2}},
+  };
+  for (const Refused& each : all) {
+    SCOPED_TRACE(each.text);
+    expect_error([&] { imported(each.text, each.hints); }, ExitCode::usage, testing::Eq(each.why),
+                 testing::Eq(each.cure));
+  }
+}
+
+}  // namespace
+}  // namespace hbench::import_benchmarks_test

@@ -1,0 +1,68 @@
+// Patterns, and what stands beside what they find: thousands, the rest of a number, the next line.
+
+#include <gmock/gmock.h>
+
+#include "analysis/import/number_pattern.hpp"
+#include "tests/support/expect_error.hpp"
+
+namespace hbench::number_pieces_test {
+namespace {
+
+std::vector<double> found(const std::string& expression, std::string_view text) {
+  std::vector<double> all;
+  const NumberPattern pattern(
+      {.name = "a", .expression = expression, .unit = "s", .better = {}, .take = TakeNumbers::median});
+  for (const Sample& sample : pattern.read(text, "a.log").cases.at(0).samples) all.push_back(sample.value);
+  return all;
+}
+
+constexpr std::string_view kTable = "Sort   100   2   8.3 ms\n        41.7 us   41.2 us   42.6 us\n";
+
+TEST(NumberPieces, AreWholeNumbersWithThousandsAndOverLines) {
+  struct Row {
+    std::string expression;
+    std::string_view text;
+    std::vector<double> values;
+  };
+  for (const Row& row : {
+           Row{"([0-9,]+) ns/iter", "bench: 135 ns/iter\nbench: 18,149 ns/iter\n", {135, 18149}},
+           Row{"bench: +([0-9.,]+) ", "bench: 1,018,149.5 ns\n", {1018149.5}},
+           Row{"step ([0-9.e-]+)", "step 1.5e-3 s\n", {1.5e-3}},
+           Row{"([0-9]+) of [0-9]+ GPUs", "12 of 16 GPUs\n", {12}},
+           Row{"^[0-9]+,([0-9]+),", "3,412,508\n", {412}},
+           Row{"(?s)Sort.*?\\d ms\\s+([0-9.]+) us", kTable, {41.7}},
+           Row{"^Sort.*\\n +([0-9.]+)", kTable, {41.7}},
+           Row{"\"b\": \\{\\n *\"value\": ([0-9]+)",
+               "{\n \"a\": {\n  \"value\": 1},\n \"b\": {\n  \"value\": 2}\n}\n",
+               {2}},
+       })
+    EXPECT_EQ(found(row.expression, row.text), row.values) << row.expression;
+}
+
+TEST(NumberPieces, ThatCutANumberAreRefused) {
+  const std::string take_all = "let its group take all of it: ([0-9.,]+)",
+                    comma = "a comma stands before each three digits (18,149), and a point before the fraction (1.5)";
+  struct Row {
+    std::string expression;
+    std::string_view text;
+    std::string why, cure;
+  };
+  for (const Row& row : {
+           Row{"bench: +([0-9.]+)", "a\nbench: 18,149 ns\n", "a.log:2: the pattern takes '18' of the number 18,149",
+               take_all},
+           Row{"([0-9.]+) ns/iter", "18,149.5 ns/iter\n", "a.log:1: the pattern takes '149.5' of the number 18,149.5",
+               take_all},
+           Row{".*([0-9]) ms", "took 12.5 ms\n", "a.log:1: the pattern takes '5' of the number 12.5", take_all},
+           Row{"took ([0-9]+)", "took 12.5 ms\n", "a.log:1: the pattern takes '12' of the number 12.5", take_all},
+           Row{"took ([0-9.]+)", "took 1.5e-3 s\n", "a.log:1: the pattern takes '1.5' of the number 1.5e-3", take_all},
+           Row{"(?s)Sort\\s+([0-9])", "a\nSort\n\n 100\n", "a.log:4: the pattern takes '1' of the number 100",
+               take_all},
+           Row{"took ([0-9,]+)", "took 1,5 s\n", "a.log:1: '1,5' is no finite number above 0", comma},
+           Row{"took ([0-9,]+)", "took 1234,567 s\n", "a.log:1: '1234,567' is no finite number above 0", comma},
+       })
+    expect_error([&] { found(row.expression, row.text); }, ExitCode::usage, testing::Eq(row.why),
+                 testing::Eq(row.cure));
+}
+
+}  // namespace
+}  // namespace hbench::number_pieces_test
