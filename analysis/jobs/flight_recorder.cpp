@@ -60,8 +60,22 @@ struct Entry {
   RecordedCollective exchange;
   std::string group_name, group_words;  ///< `0` and `default_pg`; words may stand for several groups
   std::int64_t created = 0;
-  double noticed = 0;  ///< between the times at which a start and an end were noticed; 0: not known
+  double noticed = 0;        ///< between the times at which a start and an end were noticed; 0: not known
+  UnfinishedExchange state;  ///< without its group; the name is empty for the entry of a whole batch
+  bool completed = true;
+  bool counts = true;  ///< it is an exchange of a step
 };
+
+/// A time in nanoseconds; 0: not known.
+std::int64_t time_of(const Json& entry, const char* name) {
+  const Json* found = json_member(entry, name);
+  return found != nullptr && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+bool is_true(const Json& entry, const char* name) {
+  const Json* found = json_member(entry, name);
+  return found != nullptr && *found == true;
+}
 
 class Reader {
  public:
@@ -76,7 +90,14 @@ class Reader {
                                 .element = [&](std::string_view text) { entry(parse_element(text, file_name_)); }};
       complete_ = visit_json(source_, visitor);
     }
-    return with_steps(log());
+    ExchangeLog exchanges = log();
+    Recording facts = exchanges.recording;
+    try {
+      return with_steps(std::move(exchanges));
+    } catch (const Error& error) {
+      facts.no_steps = error;  // a job may hang in its first step
+      return facts;
+    }
   }
 
  private:
@@ -108,10 +129,12 @@ class Reader {
     entry.exchange.type = type_word(json_first_text(json_member(value, "input_dtypes")));
     // Several exchanges that were launched as one have an entry of their own each, and one for all.
     const bool for_all = name.ends_with("coalesced") && entry.exchange.elements == 0;
-    if (entry.exchange.operation.empty() || entry.exchange.operation == "barrier" || for_all) return;
-    if (backend_.empty()) backend_ = name.substr(0, name.find(':') == name.npos ? 0 : name.find(':'));
+    entry.counts = !entry.exchange.operation.empty() && entry.exchange.operation != "barrier" && !for_all;
+    if (backend_.empty() && entry.counts) backend_ = name.substr(0, name.find(':') == name.npos ? 0 : name.find(':'));
     read_group(entry, json_member(value, "process_group"));
-    read_times(entry, value);
+    read_state(entry, value);
+    if (!for_all) entry.state.name = name.substr(name.find(':') + 1);
+    if (entry.counts) read_times(entry, value);
     const std::size_t texts = entry.group_name.size() + entry.group_words.size();
     source_.keep(entries_, std::move(entry), texts);
   }
@@ -124,17 +147,26 @@ class Reader {
     if (entry.group_words == "undefined") entry.group_words.clear();
   }
 
+  void read_state(Entry& entry, const Json& value) {
+    const std::string state = json_text(value, "state");  // before PyTorch 2.1 there is none
+    // What has completed is retired; of Gloo's no more is known.
+    entry.completed = state.empty() || state == "completed" || is_true(value, "retired");
+    entry.state.started = state == "started" || time_of(value, "time_discovered_started_ns") > 0;
+    starts_ = starts_ || *entry.state.started;
+    const double number = is_true(value, "is_p2p") ? 0 : json_number(value, "collective_seq_id");
+    if (number >= 1 && number < 1e15) entry.state.sequence = static_cast<std::int64_t>(number);
+    entry.state.bytes = entry.exchange.elements * type_bytes(entry.exchange.type);
+    entry.state.launched = time_of(value, "time_created_ns");
+  }
+
   void read_times(Entry& entry, const Json& value) {
-    const auto time = [&](const char* name) -> std::int64_t {
-      const Json* found = json_member(value, name);
-      return found != nullptr && found->is_number_integer() ? found->get<std::int64_t>() : 0;
-    };
-    entry.created = time("time_created_ns");
+    entry.created = time_of(value, "time_created_ns");
     timed_ = timed_ && entry.created > 0;
     const double milliseconds = json_number(value, "duration_ms");
     if (milliseconds > 0 && milliseconds < 1e9) entry.exchange.duration = Seconds(milliseconds * 1e-3);
     measured_ = measured_ || entry.exchange.duration.has_value();
-    const std::int64_t began = time("time_discovered_started_ns"), ended = time("time_discovered_completed_ns");
+    const std::int64_t began = time_of(value, "time_discovered_started_ns"),
+                       ended = time_of(value, "time_discovered_completed_ns");
     if (began > 0 && ended > began) entry.noticed = static_cast<double>(ended - began) * 1e-9;
   }
 
@@ -153,14 +185,29 @@ class Reader {
       RecordedCollective& exchange = entry.exchange;
       const bool clear = !entry.group_words.empty() && groups[entry.group_words].size() == 1;
       exchange.group = clear ? entry.group_words : entry.group_name;
-      exchange.launched = Seconds(static_cast<double>(entry.created - entries_.front().created) * 1e-9);
-      if (const auto ranks = ranks_.find(entry.group_name); ranks != ranks_.end())
-        exchange.ranks = static_cast<int>(ranks->second.size());
+      exchange.launched = Seconds(static_cast<double>(entry.created - entries_.front().state.launched) * 1e-9);
+      RecordedGroup& group = log.recording.groups[exchange.group];
+      if (const auto ranks = ranks_.find(entry.group_name); ranks != ranks_.end() && group.members.empty())
+        group.members = ranks->second;
+      exchange.ranks = static_cast<int>(group.members.size());
+      note_state(group, entry);
+      if (!entry.counts) continue;
       if (!measured_ && entry.noticed > 0) exchange.duration = Seconds(entry.noticed);
       log.exchanges.push_back(std::move(exchange));
     }
     note_unknown(log);
     return log;
+  }
+
+  /// Exchanges of a group complete in their order, and PyTorch does not follow those of a batch one by one: what stands
+  /// before one that has completed has completed too.
+  void note_state(RecordedGroup& group, Entry& entry) const {
+    if (!starts_) entry.state.started.reset();
+    group.last = std::max(group.last, entry.state.sequence);
+    if (entry.completed)
+      group.unfinished.clear();
+    else if (!entry.state.name.empty())
+      group.unfinished.push_back(std::move(entry.state));
   }
 
   /// `world` is the name of the group of all ranks, which is the first one of a job.
@@ -199,6 +246,7 @@ class Reader {
   std::map<std::string, std::vector<int>> ranks_;  ///< by the name of the group
   std::vector<Entry> entries_;
   bool complete_ = true, timed_ = true, measured_ = false;
+  bool starts_ = false;  ///< PyTorch has noticed when exchanges start
 };
 
 bool recognises(std::string_view head) {

@@ -246,7 +246,8 @@ std::vector<Recording> read(const std::string& file_name) {
   const std::vector<Exchange> exchanges = reader.run();
   const std::vector<Step> steps = steps_of(exchanges);
   if (steps.size() < 2 || steps.front().empty()) throw no_steps(file_name, exchanges);
-  Recording recording{.file = file_name, .rank = 0, .world = reader.world(), .backend = reader.backend()};
+  Recording recording{
+      .file = file_name, .rank = 0, .world = reader.world(), .backend = reader.backend(), .of_all = true};
   for (std::size_t i = 1; i < steps.size(); ++i)
     recording.steps.push_back(recorded(steps[i], end_of(steps[i - 1]), fmt::format("step {}", i + 1), reader));
   recording.unknown.push_back(
@@ -266,6 +267,9 @@ extern const JobFormat kHorovodFormat;
 constinit const JobFormat kHorovodFormat{.name = "horovod",
                                          .summary = "a timeline of Horovod",
                                          .example = "HOROVOD_TIMELINE=timeline.json horovodrun -np 8 python3 train.py",
+                                         .advice = {.sizes = "name a workload that has them by --tensors",
+                                                    .launches = "lower HOROVOD_CYCLE_TIME or "
+                                                                "HOROVOD_FUSION_THRESHOLD"},
                                          .recognises = recognises,
                                          .read = read};
 

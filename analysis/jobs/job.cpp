@@ -138,6 +138,7 @@ void read_times(TrainingJob& job, const std::vector<ComparedStep>& steps) {
     return began && ended ? std::optional(*ended - *began) : std::nullopt;
   });
   job.compute = mean_of(steps, [](const ComparedStep& step) { return step.recorded->compute; });
+  job.input = mean_of(steps, [](const ComparedStep& step) { return step.recorded->input; });
   job.optimizer_began = mean_of(steps, [](const ComparedStep& step) { return step.recorded->optimizer_began; });
   job.optimizer = mean_of(steps, [](const ComparedStep& step) { return step.recorded->optimizer; });
   job.exposed = *mean_of(steps, [](const ComparedStep& step) { return std::optional(step.recorded->exposed); });
@@ -154,6 +155,7 @@ void read_others(TrainingJob& job, const RecordedStep& step, const std::string& 
     ++kind.per_step;
     kind.elements += each.elements;
     kind.bytes += bytes_of(each);
+    kind.alone += each.alone;
   }
   for (auto& [name, kind] : kinds) job.others.push_back(std::move(kind));
 }
@@ -221,13 +223,20 @@ std::vector<GradientEvent> gradient_events(const TrainingJob& job, const std::ve
   return events;
 }
 
+/// Samples of one rank and step; 0: not known.
+int batch_of(const TrainingJob& job, const JobRequest& request) {
+  const Recording& shown = job.recordings[job.shown];
+  if (request.batch > 0 || shown.batch > 0) return request.batch > 0 ? request.batch : shown.batch;
+  return request.ranks > 0 && shown.global_batch % request.ranks == 0 ? shown.global_batch / request.ranks : 0;
+}
+
 void make_workload(TrainingJob& job, const std::vector<ComparedStep>& steps, const JobTensors& tensors,
                    const JobRequest& request) {
   StepTimeline timeline;
   timeline.gradients = gradient_events(job, steps, tensors);
   if (timeline.gradients.empty()) return;
   const Recording& shown = job.recordings[job.shown];
-  timeline.batch = std::max(1, request.batch > 0 ? request.batch : shown.batch);
+  timeline.batch = std::max(1, batch_of(job, request));
   timeline.forward = *job.forward;
   timeline.update = waits_for_gradients(job);
   timeline.backward = *job.backward + job.update - timeline.update;
@@ -250,12 +259,20 @@ void make_workload(TrainingJob& job, const std::vector<ComparedStep>& steps, con
 /// to 50 % (ResNet-50 in bf16 took 26 ms instead of 22, GPT-2 small 53 instead of 36).
 void note_idle(TrainingJob& job) {
   if (!job.compute || !job.backward) return;
-  const double idle = 1 - (*job.compute + job.exposed).value / job.step.value;
+  Seconds at_work = *job.compute + job.exposed;
+  for (const JobTraffic& kind : job.others) at_work += kind.alone;
+  job.idle = std::max(Seconds(0), job.step - at_work);
+  const double idle = *job.idle / job.step;
   if (idle > 0.2)
     job.unknown.push_back(
         fmt::format("The GPU is idle for {:.0f} % of a step: it waits for the host, which the profiler slows. What an "
                     "unwatched step takes is not in the file; --single-gpu-rate gives it to a sweep.",
                     100 * idle));
+}
+
+/// `what: cure.`
+std::string with_cure(std::string_view what, std::string_view cure) {
+  return cure.empty() ? fmt::format("{}.", what) : fmt::format("{}: {}.", what, cure);
 }
 
 void note_unknown(TrainingJob& job, const JobTensors& tensors, const JobRequest& request) {
@@ -265,7 +282,7 @@ void note_unknown(TrainingJob& job, const JobTensors& tensors, const JobRequest&
   if (job.recordings.size() > 1 && static_cast<int>(job.recordings.size()) < shown.world)
     note(fmt::format("{} of {} ranks are here: another one may be the one that all wait for.", job.recordings.size(),
                      shown.world));
-  if (job.recordings.size() == 1 && shown.world > 1 && job.communication.value > 0)
+  if (job.recordings.size() == 1 && shown.world > 1 && job.communication.value > 0 && !shown.of_all)
     note(fmt::format("One of {} ranks is here: what it waited for the others counts as time of the network.",
                      shown.world));
   if (shown.world > 1 && job.backward && job.buckets.empty())
@@ -274,39 +291,41 @@ void note_unknown(TrainingJob& job, const JobTensors& tensors, const JobRequest&
                     "known.",
                     shown.world));
   if (exchanges && job.ranks == 0) note("The number of ranks is not in the file: give it by --ranks.");
-  if (request.batch == 0 && shown.batch == 0)
-    note("The batch is not in the file: a sample is a step until --batch says how many samples a rank takes.");
+  if (job.backward && batch_of(job, request) == 0)
+    note(shown.global_batch > 0
+             ? fmt::format("The file has the batch of all ranks ({}): --ranks says how many share it.",
+                           shown.global_batch)
+             : "The batch is not in the file: a sample is a step until --batch says how many samples a rank takes.");
+  // Such as of timers of which each is the slowest rank's.
+  if (const Seconds parts = job.backward ? *job.forward + *job.backward + job.exposed : Seconds(0);
+      parts > 1.02 * job.step)
+    note(
+        fmt::format("Forward, backward and exposed time add up to {:.4g} ms, more than the step's {:.4g} ms: they are "
+                    "not of one clock or rank, so doubt each of them.",
+                    parts.value * 1e3, job.step.value * 1e3));
   if (job.workload && tensors.list.empty())
-    note("Tensors are not known, only buckets: other fusion policies cannot be tried; record with record_shapes=True.");
+    note(
+        with_cure("Tensors are not known, only buckets, so other fusion policies cannot be tried", shown.advice.sizes));
   if (job.workload && !job.optimizer && job.update.value > 0)
     note(
         "When the optimizer begins is not in the file: its time counts as the end of the backward pass, beside which "
-        "gradients travel. A trace of torch.profiler shows it.");
+        "gradients travel. torch.profiler shows it of the optimizers of torch.optim.");
   if (shown.sharded || std::ranges::any_of(job.others, [](const JobTraffic& kind) {
         return kind.operation != "broadcast" && kind.operation != "all-reduce";
       }))
     note("This job is not data parallelism alone: the exchanges in the last table are left out of what is predicted.");
   // The last one says why there is no workload.
   if (!job.backward)
-    note(shown.no_backward.empty() ? "No backward pass was recorded: record whole steps, with ProfilerActivity.CPU."
+    note(shown.no_backward.empty() ? with_cure("No backward pass was recorded", shown.advice.passes)
                                    : shown.no_backward);
   if (job.backward && !job.workload)
-    note(
-        "The sizes of the gradients are not in the file: record with record_shapes=True, or name the workload that has "
-        "them by --tensors.");
+    note(with_cure("The sizes of the gradients are not in the file", shown.advice.sizes));
 }
 
-}  // namespace
-
-TrainingJob make_job(std::vector<Recording> recordings, const JobRequest& request) {
-  TrainingJob job;
-  for (Recording& recording : recordings) {
-    for (const std::string& each : recording.unknown)
-      if (std::ranges::find(job.unknown, each) == job.unknown.end()) job.unknown.push_back(each);
-    job.recordings.push_back(std::move(recording));
-  }
-  number_ranks(job);
-  check_ranks(job.recordings);
+/// Fills in what the steps say. \throws Error (usage) as `make_job`.
+void read_steps(TrainingJob& job, const JobRequest& request) {
+  for (const Recording& recording : job.recordings)
+    if (recording.no_steps) throw *recording.no_steps;
   find_late_exchanges(job.recordings, request.group);
   const JobSteps steps = comparable_steps(job.recordings, request.group);
   require_alike(job.recordings, steps);
@@ -336,7 +355,32 @@ TrainingJob make_job(std::vector<Recording> recordings, const JobRequest& reques
   if (job.forward && job.backward) make_workload(job, shown, tensors, request);
   note_idle(job);
   note_unknown(job, tensors, request);
-  return job;
+}
+
+}  // namespace
+
+TrainingJob make_job(std::vector<Recording> recordings, const JobRequest& request) {
+  TrainingJob job;
+  for (Recording& recording : recordings) {
+    for (const std::string& each : recording.unknown)
+      if (std::ranges::find(job.unknown, each) == job.unknown.end()) job.unknown.push_back(each);
+    job.recordings.push_back(std::move(recording));
+  }
+  number_ranks(job);
+  check_ranks(job.recordings);
+  job.hang = hang_of(job.recordings);
+  if (job.hang.empty()) {
+    read_steps(job, request);
+    return job;
+  }
+  TrainingJob with_steps = job;
+  try {
+    read_steps(with_steps, request);
+    return with_steps;
+  } catch (const Error& error) {  // ranks of a job that hangs need not be alike
+    job.unknown.push_back(fmt::format("The steps before are not shown: {} ({}).", error.what(), error.hint()));
+    return job;
+  }
 }
 
 }  // namespace hbench

@@ -38,6 +38,7 @@ struct JobTraffic {
   std::string operation;
   int per_step = 0;
   std::int64_t elements = 0, bytes = 0;  ///< of one step; 0: not known
+  Seconds alone;                         ///< of one step, with no kernel of the model at work beside it; 0: not known
 };
 
 /// The rank for which the others wait.
@@ -58,22 +59,28 @@ struct TrainingJob {
   int other_steps = 0;                       ///< of another shape, such as the first ones of DDP: they do not count
   std::optional<Seconds> forward, backward, compute, optimizer_began, optimizer;
   Seconds update;  ///< after the gradients have arrived: `optimizer` and what follows; not known without `backward`
-  Seconds communication;  ///< exchanges of gradients, hidden or not; 0: not known
-  Seconds exposed;        ///< what of them the step waited for; not known where `backward` is not
-  bool overlaps = true;   ///< gradients leave during the backward pass; false: all of them after it
+  /// Neither with a kernel of the model nor waiting for an exchange: the GPU waits for its host. Absent where its
+  /// kernels or the backward pass are not known.
+  std::optional<Seconds> idle;
+  std::optional<Seconds> input;  ///< in calls of the data loader; absent where none is recorded
+  Seconds communication;         ///< exchanges of gradients, hidden or not; 0: not known
+  Seconds exposed;               ///< what of them the step waited for; not known where `backward` is not
+  bool overlaps = true;          ///< gradients leave during the backward pass; false: all of them after it
   std::vector<JobBucket> buckets;
   std::vector<JobTraffic> others;
   std::optional<JobStraggler> straggler;
   std::string tensors_of;  ///< the known timeline that the names and sizes of tensors were taken from; empty: none
   /// What the step takes when the timeline is played with the buckets' own durations; absent where one is not known.
   std::optional<Seconds> replayed;
+  /// `hang_of` the recordings: then `steps` may be 0, and nothing of a step is known.
+  std::string hang;
   std::optional<Trace> workload;     ///< absent where the sizes or times of gradients are not known
   std::vector<std::string> unknown;  ///< in sentences, each with the measurement that is missing
 };
 
 /// Makes a job of the recordings of some or all of its ranks. \throws Error (usage) where they are no recordings of one
-/// job, where two groups exchange gradients and none was named, where no file has a step, and for tensors that cannot
-/// be those of the recording. \pre there is a recording.
+/// job, where two groups exchange gradients and none was named, where a file has no step, and for tensors that cannot
+/// be those of the recording; of a job that hangs only for the first of these. \pre there is a recording.
 TrainingJob make_job(std::vector<Recording> recordings, const JobRequest& request);
 
 }  // namespace hbench

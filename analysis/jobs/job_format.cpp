@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "analysis/import/format.hpp"
 #include "analysis/jobs/text_source.hpp"
 #include "collectives/base/table.hpp"
 
@@ -38,7 +39,7 @@ constexpr OtherFile kOthers[] = {
     {"", "SQLite format 3", "a database of SQLite, such as Nsight Systems exports"},
     {"", "speedscope", "a profile of samples (speedscope)"},
     {"", "\"device_traces\"", "a snapshot of PyTorch's memory"},
-    {"", "fwd_microstep:", "a log of DeepSpeed: it has times of whole passes, and neither gradients nor exchanges"},
+    {"", "_microstep:", "a log of DeepSpeed: it has times of whole passes, and of no single gradient or exchange"},
     {"", "RunningAvgSamplesPerSec", "a log of DeepSpeed: it has samples/s, and neither gradients nor exchanges"},
     {"", "nccl_bus_bandwidth_gbs", "what NCCL Inspector writes for Prometheus: means, and no single exchange"},
     {"", "train_step_timing", "a log of NeMo: it has times of whole steps, and neither gradients nor exchanges"},
@@ -67,6 +68,17 @@ std::string head_of(const std::string& file_name) {
   return head;
 }
 
+/// What hbench can do with a file that is no recording of a job.
+std::string way_out(const std::string& file_name, const std::string& head) {
+  for (const ImportFormat* format : import_formats())
+    // Any log may have lines of JSON.
+    if (format != import_formats().back() && format->recognises(head))
+      return fmt::format("it is a benchmark's output ({}): hbench import {}", format->name, file_name);
+  const bool log = head.find('\0') == head.npos && head.find('\n') != head.npos && head.find("\"ph\"") == head.npos;
+  return log ? "record some steps with torch.profiler, or follow a number of it: hbench track init --pattern REGEX"
+             : "record some steps with torch.profiler, or exchanges alone with NCCL Inspector";
+}
+
 const JobFormat& format_of(const std::string& file_name) {
   const std::string head = head_of(file_name);
   if (head.find_first_not_of(" \t\r\n") == std::string::npos)
@@ -79,10 +91,10 @@ const JobFormat& format_of(const std::string& file_name) {
                   fmt::format("unpack it first: {} {}", packed.command, file_name));
   for (const OtherFile& other : kOthers)
     if (file_name.find(other.name) != std::string::npos && head.find(other.text) != std::string::npos)
-      throw Error(ExitCode::usage, fmt::format("{}: it is {}", file_name, other.is),
-                  "record some steps with torch.profiler, or the workload itself with hbench_recorder.py");
-  throw Error(ExitCode::usage, fmt::format("{}: no recording of a training job has this format", file_name),
-              fmt::format("known are {}; --from names one", fmt::join(names_of(job_formats()), ", ")));
+      throw Error(ExitCode::usage, fmt::format("{}: it is {}", file_name, other.is), way_out(file_name, head));
+  throw Error(
+      ExitCode::usage, fmt::format("{}: no recording of a training job has this format", file_name),
+      fmt::format("{}; known are {} (--from)", way_out(file_name, head), fmt::join(names_of(job_formats()), ", ")));
 }
 
 }  // namespace
@@ -96,7 +108,10 @@ const JobFormat& find_job_format(std::string_view name) {
 std::vector<Recording> read_recordings(const std::string& file_name, std::string_view format) {
   const JobFormat& chosen = format.empty() ? format_of(file_name) : find_job_format(format);
   std::vector<Recording> recordings = chosen.read(file_name);
-  for (Recording& recording : recordings) recording.format = chosen.name;
+  for (Recording& recording : recordings) {
+    recording.format = chosen.name;
+    recording.advice = chosen.advice;
+  }
   return recordings;
 }
 

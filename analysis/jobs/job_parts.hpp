@@ -98,4 +98,9 @@ struct TensorSources {
 /// fit.
 JobTensors job_tensors(const RecordedStep& step, const std::vector<TensorGroup>& groups, const TensorSources& sources);
 
+/// Returns what a job waited for when it was recorded, in a sentence of some 30 words: how many exchanges had not
+/// completed, the one of them that was launched first, and which ranks did something else. Empty where all had
+/// completed, or the recorders do not see it.
+std::string hang_of(const std::vector<Recording>& recordings);
+
 }  // namespace hbench

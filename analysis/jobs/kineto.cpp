@@ -196,6 +196,17 @@ bool recognises(std::string_view head) {
          (head.find("aten::") != head.npos || head.find("ProfilerStep#") != head.npos);
 }
 
+/// Of a file that is cut off nobody knows whether something was trained.
+void refuse_inference(const Events& events) {
+  if (!events.complete || !events.operators || !events.tasks.empty() || !events.gradients.empty() ||
+      !events.optimizers.empty())
+    return;
+  throw Error(ExitCode::usage,
+              fmt::format("{}: it is a recording of inference: no backward pass and no optimizer are in it{}",
+                          events.facts.file, events.graphs ? " (or they ran as CUDA graphs, which hide them)" : ""),
+              "record steps of training, without CUDA graphs");
+}
+
 Error no_step(const Events& events) {
   const std::string& file = events.facts.file;
   if (!events.of_pytorch && !events.another.empty())
@@ -206,14 +217,14 @@ Error no_step(const Events& events) {
   return {
       ExitCode::usage,
       fmt::format(
-          "{}: it marks no step, and has no optimizer{}{}", file,
-          events.tasks.empty() ? " and no backward pass: nothing was trained while it was recorded" : "",
+          "{}: it marks no step, and has no optimizer{}", file,
           events.untimed > 0 ? fmt::format("; the times of {} are no numbers", counted(events.untimed, "event")) : ""),
       "call profiler.step() after each step (torch.profiler.profile with a schedule), and record some steps"};
 }
 
 std::vector<Recording> read(const std::string& file_name) {
   Events events = read_kineto_events(file_name);
+  refuse_inference(events);
   if (events.steps.empty() && events.optimizers.empty()) throw no_step(events);
   return {recording_of(KinetoTrace(std::move(events)))};
 }
@@ -245,10 +256,13 @@ std::vector<const KinetoEvents::Exchange*> runs_of_calls(KinetoEvents& events) {
 }
 
 extern const JobFormat kKinetoFormat;
-constinit const JobFormat kKinetoFormat{.name = "kineto",
-                                        .summary = "a trace of torch.profiler (Chrome's format), packed or not",
-                                        .example = "torch.profiler.profile(...).export_chrome_trace(\"trace.json.gz\")",
-                                        .recognises = recognises,
-                                        .read = read};
+constinit const JobFormat kKinetoFormat{
+    .name = "kineto",
+    .summary = "a trace of torch.profiler (Chrome's format), packed or not",
+    .example = "torch.profiler.profile(...).export_chrome_trace(\"trace.json.gz\")",
+    .advice = {.passes = "record whole steps, with ProfilerActivity.CPU",
+               .sizes = "record with record_shapes=True, or name the workload that has them by --tensors"},
+    .recognises = recognises,
+    .read = read};
 
 }  // namespace hbench

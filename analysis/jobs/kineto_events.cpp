@@ -128,6 +128,7 @@ class Reader {
     const std::string category = lower_case(json_text(event, "cat"));  // before torch 1.12 `Kernel`, `Runtime`
     if (category == "kernel") return on_device(name, arguments, when);
     if (category.ends_with("runtime") || category.ends_with("_driver")) {  // cuda, hip, xpu ..
+      events_.graphs = events_.graphs || name.find("GraphLaunch") != name.npos;
       source_.keep(events_.launches, {when.begin, when.thread, correlation_of(arguments)});
       return;
     }
@@ -158,6 +159,8 @@ class Reader {
 
   void on_host(const std::string& name, const Json& arguments, const KinetoEvents::Interval& when) {
     note_origin(name, when);
+    events_.operators = events_.operators || name.starts_with("aten::");
+    if (name.starts_with("enumerate(DataLoader)#")) source_.keep(events_.loads, when);
     if (name.starts_with("ProfilerStep#")) source_.keep(events_.steps, {when, name}, name.size());
     if (name.starts_with("Optimizer.step#")) source_.keep(events_.optimizers, {when, name}, name.size());
     if (name.starts_with("FSDP::") || name.starts_with("FullyShardedDataParallel")) events_.sharded = true;

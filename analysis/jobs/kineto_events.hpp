@@ -51,7 +51,10 @@ struct KinetoEvents {
   std::vector<Exchange> calls, runs;
   std::vector<Kernel> kernels;  ///< of the model: those of collectives are `runs`
   std::vector<Launch> launches;
-  bool sharded = false;  ///< an event of FSDP was seen
+  std::vector<Interval> loads;  ///< calls of the data loader
+  bool sharded = false;         ///< an event of FSDP was seen
+  bool operators = false;       ///< an operator of the model was seen
+  bool graphs = false;          ///< a CUDA graph was launched, whose operators are not seen
   /// Facts of the head of the file; rank, world, backend and GPU are filled in.
   Recording facts;
   bool complete = true;      ///< the file ends where its list does

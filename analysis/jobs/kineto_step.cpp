@@ -25,35 +25,45 @@ std::span<const Events::Launch> launched(const Events& events, double begin, dou
   return {first, std::ranges::lower_bound(first, events.launches.end(), end, {}, &Events::Launch::at)};
 }
 
-/// A host that runs ahead of its device begins a step while the device still works on the one before: then the step
-/// begins when the device is done with that.
-double begin_on_device(const KinetoTrace& trace, double host_begin) {
+/// When the device is done with what had been launched by a time of the host.
+double done_on_device(const KinetoTrace& trace, double host) {
   // A kernel that runs for longer than 256 others take to be launched is none of a step's.
   constexpr std::size_t kLaunchesBefore = 257;
-  const auto before = launched(trace.events, -INFINITY, host_begin);
-  double done = host_begin;
+  const auto before = launched(trace.events, -INFINITY, host);
+  double done = host;
   for (const Events::Launch& launch : before.last(std::min(before.size(), kLaunchesBefore)))
     if (const Events::Kernel* kernel = trace.kernel_of(launch)) done = std::max(done, kernel->end);
   return done;
 }
 
-/// With at least one kernel at work; absent without a device.
-std::optional<Seconds> compute_in(const StepWindow& window, const std::vector<Events::Kernel>& kernels) {
-  const auto begun = begun_in(window, kernels);
-  double sum = 0, until = window.begin;
-  for (const Events::Kernel& kernel : begun) {
-    if (kernel.end <= until) continue;
-    sum += kernel.end - std::max(kernel.begin, until);
-    until = kernel.end;
+/// A host that runs ahead of its device begins a step while the device still works on the one before: then the step
+/// begins when the device is done with that.
+double begin_on_device(const KinetoTrace& trace, const StepWindow& window) {
+  const auto has_kernel = [&](const Events::Launch& launch) { return trace.kernel_of(launch) != nullptr; };
+  if (std::ranges::any_of(launched(trace.events, -INFINITY, window.begin), has_kernel))
+    return done_on_device(trace, window.begin);
+  // The step before is not in the recording. On an idle device a kernel would have begun at once.
+  constexpr double kAtOnce = 1e-3;
+  const Events::Kernel* first = nullptr;
+  double queued = 0;
+  for (const Events::Launch& launch : launched(trace.events, window.begin, window.end)) {
+    const Events::Kernel* kernel = trace.kernel_of(launch);
+    if (kernel == nullptr || (first != nullptr && kernel->begin >= first->begin)) continue;
+    first = kernel;
+    queued = kernel->begin - launch.at;
   }
-  return begun.empty() ? std::nullopt : std::optional(Seconds(sum));
+  return queued > kAtOnce && done_on_device(trace, window.end) > window.end ? first->begin : window.begin;
 }
 
 /// The step whose host's time is `window`. Its times count from when its device began with it.
 class StepReader {
  public:
   StepReader(const KinetoTrace& trace, const StepWindow& window, const BackwardPass& pass)
-      : trace_(trace), window_(window), pass_(pass), begin_(begin_on_device(trace, window.begin)) {
+      : trace_(trace),
+        window_(window),
+        pass_(pass),
+        begin_(begin_on_device(trace, window)),
+        end_(std::max(begin_, done_on_device(trace, window.end))) {
     if (!any_backward()) return;
     const Events::Task& first = pass.tasks.front();
     backward_begin_ = first.begin;
@@ -63,10 +73,11 @@ class StepReader {
   }
 
   RecordedStep step() const {
-    RecordedStep step{.name = window_.name, .time = Seconds(window_.end - window_.begin)};
+    RecordedStep step{.name = window_.name, .time = Seconds(end_ - begin_)};
     if (any_backward()) read_backward(step);
     read_collectives(step);
-    step.compute = compute_in(window_, trace_.events.kernels);
+    if (const double busy = trace_.busy(begin_, end_); busy > 0) step.compute = Seconds(busy);
+    if (!trace_.events.loads.empty()) step.input = input();
     if (any_backward()) step.exposed = exposed(step);
     if (any_backward()) read_optimizer(step);
     return step;
@@ -79,6 +90,13 @@ class StepReader {
 
   bool any_backward() const { return !pass_.tasks.empty(); }
   Seconds since(double at) const { return Seconds(std::max(0.0, at - begin_)); }
+
+  Seconds input() const {
+    double sum = 0;
+    for (const Events::Interval& load : begun_in(window_, trace_.events.loads))
+      sum += std::min(load.end, window_.end) - load.begin;
+    return Seconds(sum);
+  }
 
   /// The kernels that the backward pass's thread launched, in the order of their launches.
   void read_launches(std::int64_t thread) {
@@ -141,6 +159,8 @@ class StepReader {
     if (run->correlation > 0) collective.launched = since(done_by(call.begin));
     collective.began = since(run->begin);
     collective.duration = Seconds(run->end - run->begin);
+    if (run->correlation > 0 && !trace_.events.kernels.empty())
+      collective.alone = *collective.duration - Seconds(trace_.busy(run->begin, run->end));
     return collective;
   }
 
@@ -195,7 +215,7 @@ class StepReader {
   const KinetoTrace& trace_;
   const StepWindow& window_;
   const BackwardPass& pass_;
-  double begin_;                                  ///< on the device
+  double begin_, end_;                            ///< on the device
   double backward_begin_ = 0, backward_end_ = 0;  ///< on the host; 0: there is none
   std::vector<LaunchedKernel> launches_;
 };
@@ -244,10 +264,24 @@ KinetoTrace::KinetoTrace(KinetoEvents read) : events(std::move(read)), run_of(ru
   sort_by_begin(events.tasks);
   sort_by_begin(events.gradients);
   sort_by_begin(events.optimizers);
+  sort_by_begin(events.loads);
   std::ranges::sort(events.launches, {}, &Events::Launch::at);
   std::ranges::sort(events.kernels, {}, &Events::Kernel::begin);
   for (const Events::Kernel& kernel : events.kernels)
     if (kernel.correlation > 0) kernels_.emplace(kernel.correlation, &kernel);
+  for (const Events::Kernel& kernel : events.kernels)
+    if (busy_.empty() || kernel.begin > busy_.back().end)
+      busy_.push_back({kernel.begin, kernel.end});
+    else
+      busy_.back().end = std::max(busy_.back().end, kernel.end);
+}
+
+double KinetoTrace::busy(double begin, double end) const {
+  double sum = 0;
+  for (auto next = std::ranges::upper_bound(busy_, begin, {}, &Events::Interval::end);
+       next != busy_.end() && next->begin < end; ++next)
+    sum += std::min(next->end, end) - std::max(next->begin, begin);
+  return sum;
 }
 
 const KinetoEvents::Kernel* KinetoTrace::kernel_of(const KinetoEvents::Launch& launch) const {

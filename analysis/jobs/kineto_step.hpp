@@ -22,12 +22,15 @@ struct KinetoTrace {
 
   /// Returns the kernel of the model that was launched so; null: it is not in the recording, or is a collective's.
   const KinetoEvents::Kernel* kernel_of(const KinetoEvents::Launch& launch) const;
+  /// Returns the seconds between two times with at least one kernel of the model at work.
+  double busy(double begin, double end) const;
 
   KinetoEvents events;
   std::vector<const KinetoEvents::Exchange*> run_of;  ///< by call; null: not known
 
  private:
   std::unordered_map<std::int64_t, const KinetoEvents::Kernel*> kernels_;
+  std::vector<KinetoEvents::Interval> busy_;  ///< apart from each other
 };
 
 /// A part of the host's time that is one step.
@@ -56,7 +59,8 @@ std::span<const Event> begun_in(const StepWindow& window, const std::vector<Even
   return {first, std::ranges::lower_bound(first, events.end(), window.end, {}, &Event::begin)};
 }
 
-/// Returns what the recording says of a step whose last backward pass is `pass`.
+/// Returns what the recording says of a step whose last backward pass is `pass`. On a device that is behind its host, a
+/// step is from the end of the work of the step before to the end of its own.
 RecordedStep read_step(const KinetoTrace& trace, const StepWindow& window, const BackwardPass& pass);
 
 }  // namespace hbench

@@ -212,8 +212,6 @@ RecordedStep step_of(const Log& log, const Iteration& iteration) {
 
 std::vector<std::string> unknown_of(const Log& log) {
   std::vector<std::string> unknown;
-  if (std::ranges::none_of(log.iterations, [](const Iteration& each) { return each.timers.contains(kForward); }))
-    unknown.push_back("Forward and backward pass are not in the log: train with --timing-log-level 2.");
   std::string buckets = "the log does not have the sizes of its buckets";
   if (!log.buckets.empty())
     buckets =
@@ -240,11 +238,15 @@ std::vector<Recording> read(const std::string& file_name) {
   if (log.iterations.empty())
     throw Error(ExitCode::usage, fmt::format("{}: no line of it says '{}ms): ..' with a number", file_name, kStep),
                 "give the log of the rank that prints it (the last one), with --log-interval 1");
-  Recording recording{.file = file_name, .world = static_cast<int>(log.world)};
+  Recording recording{.file = file_name,
+                      .world = static_cast<int>(log.world),
+                      .global_batch = static_cast<int>(log.batch),
+                      .of_all = true};
   if (log.data_parallel > 0 && log.batch % log.data_parallel == 0)
     recording.batch = static_cast<int>(log.batch / log.data_parallel);
   for (const Iteration& iteration : log.iterations) recording.steps.push_back(step_of(log, iteration));
   recording.unknown = unknown_of(log);
+  recording.no_backward = "Forward and backward pass are not in the log: train with --timing-log-level 2.";
   return {std::move(recording)};
 }
 
@@ -254,6 +256,9 @@ extern const JobFormat kMegatronFormat;
 constinit const JobFormat kMegatronFormat{.name = "megatron",
                                           .summary = "a log of Megatron-LM: times, without sizes",
                                           .example = "torchrun .. pretrain_gpt.py --timing-log-level 2 > train.log",
+                                          .advice = {.passes = "train with --timing-log-level 2",
+                                                     .sizes = "train with --profile --use-pytorch-profiler",
+                                                     .launches = "train with --overlap-grad-reduce"},
                                           .recognises = recognises,
                                           .read = read};
 

@@ -200,6 +200,7 @@ constinit const JobFormat kNcclInspectorFormat{
     .example =
         "NCCL_PROFILER_PLUGIN=libnccl-profiler-inspector.so NCCL_INSPECTOR_ENABLE=1 "
         "NCCL_INSPECTOR_DUMP_VERBOSE=1",
+    .advice = {.passes = "record some steps with torch.profiler", .steps = "record with NCCL_INSPECTOR_DUMP_VERBOSE=1"},
     .recognises = recognises,
     .read = read};
 

@@ -39,23 +39,18 @@ std::string place(const TrainingJob& job) {
   if (job.ranks == 0 && job.buckets.empty() && is_alone(job)) text = "one rank";
   if (!recording.gpu.empty()) text += fmt::format(", {}", recording.gpu);
   if (!recording.backend.empty()) text += fmt::format(", {}", recording.backend);
+  if (recording.global_batch > 0) text += fmt::format(", {} samples a step", recording.global_batch);
   return text;
 }
 
-std::string verdict(const TrainingJob& job) {
+std::string facts(const TrainingJob& job) {
   std::string text = fmt::format("How long a step takes on {} is not known", place(job));
   if (job.step.value > 0)
     text = fmt::format("A step takes {} ({} to {}) on {}", ms(job.step), ms(job.fastest_step), ms(job.slowest_step),
                        place(job));
   if (job.buckets.empty())
     return text + (is_alone(job) ? "; it exchanges no gradients." : "; no exchange of gradients is in the file.");
-  if (job.communication.value <= 0) return text + "; how long its gradients travel is not known.";
-  if (!job.backward)
-    return text + fmt::format("; its gradients are exchanged in {}, hidden or not.", ms(job.communication));
-  if (!job.overlaps)
-    return text + fmt::format("; its gradients are exchanged in {}, all after the backward pass: nothing overlaps.",
-                              ms(job.exposed));
-  return text + fmt::format("; of {} of exchange it waits for {}.", ms(job.communication), ms(job.exposed));
+  return text + (job.communication.value > 0 ? "." : "; how long its gradients travel is not known.");
 }
 
 Table times_table(const TrainingJob& job) {
@@ -195,6 +190,7 @@ void job_fields(Row& row, const TrainingJob& job, const std::string& workload_fi
   const Recording shown = job.recordings.empty() ? Recording{} : job.recordings[job.shown];
   const bool timed = job.step.value > 0;
   row.field("schema", std::string("hbench-job-1"));
+  row.field("answer", job_answer(job, predicted), "what limits the step and what to do, in a sentence");
   row.field("format", shown.format, "of the recordings");
   row.rows("files", job.recordings, file_fields);
   row.field("ranks", if_positive(job.ranks), "that exchange gradients");
@@ -213,7 +209,8 @@ void job_fields(Row& row, const TrainingJob& job, const std::string& workload_fi
   row.field("update_seconds", seconds_if(job.backward.has_value(), job.update));
   row.field("optimizer_seconds", seconds(job.optimizer), "of the update; null where the recording does not show it");
   row.field("busy_seconds", seconds(job.compute), "with a kernel of the model at work");
-  row.field("communication_seconds", seconds_if(job.communication.value > 0 || job.buckets.empty(), job.communication));
+  row.field("communication_seconds",
+            seconds_if(job.communication.value > 0 || (job.buckets.empty() && job.hang.empty()), job.communication));
   row.field("exposed_seconds", seconds_if(job.backward.has_value(), job.exposed), "waiting for gradients");
   row.field("replayed_seconds", seconds(job.replayed), "the parts put together again");
   row.field("overlap", job.overlaps, "gradients leave during the backward pass; false: all of them after it");
@@ -230,8 +227,10 @@ void job_fields(Row& row, const TrainingJob& job, const std::string& workload_fi
 Document job_document(const TrainingJob& job, const std::string& workload_file,
                       const std::optional<PredictedJob>& predicted) {
   Document document{.title = "A recorded training job"};
-  document.blocks.emplace_back(Verdict{verdict(job)});
+  document.blocks.emplace_back(Verdict{job_answer(job, predicted)});
+  if (job.steps > 0 || job.hang.empty()) document.blocks.emplace_back(Paragraph{facts(job)});
   if (!job.unknown.empty()) document.blocks.emplace_back(Warnings{job.unknown});
+  if (job.steps == 0 && !job.hang.empty()) return document;
   document.blocks.emplace_back(times_table(job));
   document.add_table(bucket_table(job));
   document.add_table(table_of(job.others, traffic_fields,

@@ -115,7 +115,7 @@ TEST_F(BrokenJob, OfAnotherToolIsNoTraceOfTraining) {
 }
 
 TEST_F(BrokenJob, MarksNoStepAndHasNoOptimizer) {
-  expect_refused(TraceText().host("aten::conv2d", 1, 2).text(), "it marks no step");
+  expect_refused(TraceText().host("aten::conv2d", 1, 2).text(), "it is a recording of inference");
   expect_refused(R"({"schemaVersion": 1, "traceEvents": [{"name": "ProfilerStep#1", "ph": "X", "ts": NaN, "dur": 5}]})",
                  "the times of 1 event are no numbers");
 }

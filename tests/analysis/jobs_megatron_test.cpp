@@ -135,7 +135,7 @@ TEST(MegatronLogs, MayBeInSeconds) {
 TEST(MegatronLogs, WithoutTimersNameTheFlag) {
   const Recording recording = recording_of(" iteration 5/ 10 | elapsed time per iteration (ms): 12.5 | lm loss: 1 |\n");
   EXPECT_FALSE(recording.steps.at(0).backward_began);
-  EXPECT_THAT(recording.unknown.front(), HasSubstr("--timing-log-level 2"));
+  EXPECT_THAT(recording.no_backward, HasSubstr("--timing-log-level 2"));
 }
 
 TEST(MegatronLogs, WithoutIterationsAreRefused) {
