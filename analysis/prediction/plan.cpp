@@ -267,7 +267,7 @@ void PlanBuilder::add_clusters(Evidence evidence) {
   if (request_.workloads.empty() && traces_.empty())
     for (const std::string& name : kDefaultWorkloads) traces_.push_back(add_trace(name));
   if (request_.profiles.empty() && profiles_.empty())
-    for (const std::string& name : kDefaultProfiles) profiles_.push_back(add_profile(name));
+    for (const std::string& name : default_profiles()) profiles_.push_back(add_profile(name));
   for (const std::string& profile : profiles_)
     // One world after the other: the simulator keeps what it knows of a world.
     for (const int gpus : request_.gpus)
@@ -316,6 +316,9 @@ void PlanBuilder::add_strategies(Evidence evidence, const std::string& trace, co
 void PlanBuilder::add_as_recorded(Evidence evidence, const std::string& trace_name, const std::string& profile,
                                   int gpus, TrainingStrategy strategy) {
   const Trace& trace = plan_.catalog.traces.at(trace_name);
+  // A job that exchanged its gradients among its ranks is compared with servers where somebody asks for them.
+  if (trace.recorded && strategy.algorithm.uses_servers() && request_.algorithms.empty() && request_.presets.empty())
+    return;
   const bool own = request_.fusions.empty() && strategy.preset == nullptr && !trace.buckets.empty() &&
                    !strategy.algorithm.uses_servers() && strategy.compressor.compressor->exchange != Exchange::low_rank;
   if (strategy.communicates() && (own || strategy.fusion.text() == "recorded")) {
@@ -341,7 +344,11 @@ std::string PlanBuilder::refuse_emulated(const Case& asked, const TrainingStrate
 
 /// Returns whether a GPU has room for a plain step of this many samples.
 bool PlanBuilder::has_room(const Trace& trace, const Profile& profile, int batch) const {
-  Case asked{.evidence = Evidence::simulated, .workload = trace.name, .profile = profile.name, .gpus = 1};
+  Case asked;
+  asked.evidence = Evidence::simulated;
+  asked.workload = trace.name;
+  asked.profile = profile.name;
+  asked.gpus = 1;
   asked.batch_per_gpu = batch;
   TrainingStrategy strategy = no_communication(false, Precision::float32);
   if (names_precision(request_)) strategy.precision = parse_precision(request_.precision);
@@ -382,6 +389,24 @@ int PlanBuilder::usual_batch(const Trace& trace) {
   return known->second;
 }
 
+/// Returns whether a timeline was recorded on a GPU that is known, and is not that of the cluster.
+bool PlanBuilder::is_of_another_gpu(const Trace& trace, const Profile& profile) const {
+  return trace.recorded && !profile.gpu.empty() && !is_recorded_on(trace, profile) &&
+         std::ranges::any_of(rates_.gpus(), [&](const Profile& gpu) { return is_recorded_on(trace, gpu); });
+}
+
+/// Returns the clusters of a sweep that names none: of a job that was recorded on a GPU that is known, the first that
+/// have it.
+std::vector<std::string> PlanBuilder::default_profiles() const {
+  std::vector<std::string> alike;
+  for (const std::string& trace : traces_)
+    for (const std::string& name : data_.profiles.names())
+      if (alike.size() < kDefaultProfiles.size() && !contains(alike, name) &&
+          is_recorded_on(plan_.catalog.traces.at(trace), data_.profiles.load(name)))
+        alike.push_back(name);
+  return alike.empty() ? kDefaultProfiles : alike;
+}
+
 /// Keeps the case when a single GPU's speed is known.
 void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_name, const std::string& profile_name,
                                  int gpus, TrainingStrategy strategy, int batch) {
@@ -394,8 +419,14 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
         fmt::format("its profile has {} node{} at most", profile.most_nodes, profile.most_nodes == 1 ? "" : "s"));
   const auto rate = profile.rates.find(trace.name);
   const double given = request_.rate_on(profile.gpu);
-  if (given == 0 && rate == profile.rates.end() && !own_traces_.contains(trace.name)) {
-    return refuse(fmt::format("{} on {}", trace.name, profile.name), no_rate(request_, profile));
+  if (given == 0 && rate == profile.rates.end()) {
+    if (!own_traces_.contains(trace.name))
+      return refuse(fmt::format("{} on {}", trace.name, profile.name), no_rate(request_, profile));
+    if (is_of_another_gpu(trace, profile))
+      return refuse(fmt::format("{} on {}", trace.name, profile.name),
+                    fmt::format("it was recorded on {}, and this cluster has {}; give what one of these makes: --rate "
+                                "{}=SAMPLES_PER_SECOND",
+                                trace.recorded->gpu, profile.gpu, profile.gpu));
   }
   if (std::string why = refuse_recomputation(trace, request_.recomputation); !why.empty())
     return refuse(fmt::format("{} with {} recomputation", trace.name, entry_of(request_.recomputation).name),

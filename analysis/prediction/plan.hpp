@@ -80,6 +80,8 @@ class PlanBuilder {
                       TrainingStrategy strategy, int batch = 0);
   void add_as_recorded(Evidence evidence, const std::string& trace, const std::string& profile, int gpus,
                        TrainingStrategy strategy);
+  bool is_of_another_gpu(const Trace& trace, const Profile& profile) const;
+  std::vector<std::string> default_profiles() const;
   int usual_batch(const Trace& trace);
   bool has_room(const Trace& trace, const Profile& profile, int batch) const;
   bool in_range(const Case& figure) const;

@@ -171,6 +171,53 @@ TEST(SweepPlan, TakesTheBatchFromTheFlagThenFromTheProfile) {
   EXPECT_EQ(plan_of(request).cases.front().asked.batch_per_gpu, of_profile + 3);
 }
 
+// Rates of BERT large are known at batches of 4 and of more samples: a cluster with less memory would look worse for
+// it.
+TEST(SweepPlan, TakesOneBatchOfAWorkloadOnAllClusters) {
+  const auto batches = [](const std::string& workload, std::vector<std::string> clusters, int gpus = 8) {
+    SweepRequest request = small_request();
+    request.gpus = {gpus};
+    request.workloads = {workload};
+    request.profiles = std::move(clusters);
+    std::set<int> found;
+    for (const Case& asked : plan_of(request).cases) found.insert(asked.batch_per_gpu);
+    return found;
+  };
+  for (const char* workload : {"resnet50", "vgg16", "bert_large"}) {
+    const std::set<int> a100 = batches(workload, {"aws-p4d"}), h100 = batches(workload, {"azure-nd-h100-v5"});
+    const std::set<int> both = batches(workload, {"aws-p4d", "azure-nd-h100-v5"});
+    ASSERT_EQ(both.size(), 1U) << workload;
+    EXPECT_TRUE(both == a100 || both == h100) << workload << ": a batch at which a rate is known";
+  }
+  EXPECT_NE(batches("bert_large", {"aws-p4d"}), batches("bert_large", {"azure-nd-h100-v5"})) << "else nothing is shown";
+}
+
+TEST(SweepPlan, DoesNotRunAJobOfOneGpuAtItsSpeedOnAnother) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "own.toml").string();
+  const auto bytes = bytes_of(std::filesystem::path(HBENCH_SOURCE_DIR) / "workloads/traces/resnet50.toml");
+  write_bytes(file, bytes + "\n[recorded]\ngpu = \"NVIDIA A100-SXM4-40GB\"\nstep = \"60 ms\"\n");
+  SweepRequest request = small_request();
+  request.gpus = {8};
+  request.workloads = {file};
+  request.profiles = {"aws-p4d", "hkbu-10gbe"};
+  const Plan plan = plan_of(request);
+  ASSERT_EQ(plan.cases.size(), 1U);
+  EXPECT_EQ(plan.cases.front().asked.profile, "aws-p4d");
+  EXPECT_THAT(refusals(plan), Contains(HasSubstr("it was recorded on NVIDIA A100-SXM4-40GB, and this cluster has p100; "
+                                                 "give what one of these makes: --rate p100=SAMPLES_PER_SECOND")));
+  request.gpu_rates = {{"p100", 200}};
+  EXPECT_EQ(plan_of(request).cases.size(), 2U);
+  request.gpu_rates.clear();
+  request.profiles.clear();
+  request.algorithms.clear();
+  const Plan usual = plan_of(request);
+  EXPECT_EQ(usual.catalog.profiles.size(), 6U);
+  EXPECT_EQ(usual.cases.size(), 6U) << "clusters that have its GPU, and no servers: nobody asked for them";
+  for (const PlannedCase& each : usual.cases)
+    EXPECT_TRUE(usual.catalog.profiles.at(each.asked.profile).gpu.starts_with("a100")) << each.asked.profile;
+}
+
 TEST(SweepPlan, SharesAGlobalBatchAmongTheGpusAndRefusesWhatIsNotWhole) {
   SweepRequest request = small_request();
   request.gpus = {8, 16, 24};

@@ -7,11 +7,11 @@
 namespace hbench {
 namespace {
 
-struct Network {
+struct SampleNetwork {
   std::string name;
   double gbit;
 };
-struct Strategy {
+struct SampleStrategy {
   std::string name;
   double volume;  ///< wire bytes per gradient byte, times a server's congestion
 };
@@ -21,20 +21,21 @@ struct Workload {
   double demand;  ///< Gbit/s per unit of volume at which communication takes as long as computation
 };
 
-const Network kNetworks[] = {{"25 Gbit/s", 20}, {"100 Gbit/s", 70}, {"InfiniBand HDR", 180}};
-const Strategy kStrategies[] = {
+const SampleNetwork kNetworks[] = {{"25 Gbit/s", 20}, {"100 Gbit/s", 70}, {"InfiniBand HDR", 180}};
+const SampleStrategy kStrategies[] = {
     {"ring", 2}, {"ps greedy, colocated", 5.5}, {"ps sliced, dedicated", 2.4}, {"ring + fp16", 1}};
 const Workload kWorkloads[] = {{"ResNet-50", "resnet50", 5},
                                {"Inception V3", "inception3", 4},
                                {"VGG-16", "vgg16", 40},
                                {"BERT-large", "bert", 22}};
 
-double toy_efficiency(const Workload& workload, const Strategy& strategy, const Network& network, double gpus) {
+double toy_efficiency(const Workload& workload, const SampleStrategy& strategy, const SampleNetwork& network,
+                      double gpus) {
   const double load = workload.demand * strategy.volume * (gpus - 1) / gpus / network.gbit;
   return 1 / (1 + 0.006 * std::log2(gpus) + 0.35 * load * (0.6 + 0.06 * std::log2(gpus)));
 }
 
-Series simulated(const Workload& workload, const Strategy& strategy, const Network& network, bool shown) {
+Series simulated(const Workload& workload, const SampleStrategy& strategy, const SampleNetwork& network, bool shown) {
   Series series{.label = fmt::format("{}, {} (simulated)", strategy.name, network.name),
                 .mark = Mark::simulated,
                 .group = strategy.name,
@@ -50,7 +51,7 @@ Series simulated(const Workload& workload, const Strategy& strategy, const Netwo
   return series;
 }
 
-Series measured(const Workload& workload, const Strategy& strategy, double largest) {
+Series measured(const Workload& workload, const SampleStrategy& strategy, double largest) {
   Series series{.label = strategy.name + ", 25 Gbit/s (measured)",
                 .mark = Mark::measured,
                 .group = strategy.name,
@@ -77,8 +78,8 @@ Chart efficiency_chart(const Workload& workload) {
               .caption =
                   "Throughput on n GPUs over n times the throughput of one GPU. Bands: the profile's uncertainty; "
                   "whiskers: 95 % bootstrap over launches."};
-  for (const Strategy& strategy : kStrategies)
-    for (const Network& network : kNetworks)
+  for (const SampleStrategy& strategy : kStrategies)
+    for (const SampleNetwork& network : kNetworks)
       chart.series.push_back(simulated(workload, strategy, network, strategy.name == "ring" || strategy.volume > 5));
   chart.series.push_back(measured(workload, kStrategies[0], 8));
   chart.series.push_back(measured(workload, kStrategies[1], 8));
@@ -114,7 +115,7 @@ Table points_table() {
               .rows = {},
               .folded = true};
   for (const Workload& workload : kWorkloads)
-    for (const Strategy& strategy : kStrategies)
+    for (const SampleStrategy& strategy : kStrategies)
       for (double gpus = 1; gpus <= 128; gpus *= 2) {
         const double y = toy_efficiency(workload, strategy, kNetworks[0], gpus);
         table.rows.push_back({workload.name, strategy.name, kNetworks[0].name, fmt::format("{}", gpus), "simulated",
