@@ -49,7 +49,8 @@ TEST(GpuBatch, ThatIsNotWholeIsRefusedWithTheNearestThatAre) {
 TEST(BatchesInWords, SayWhichScalingItIsWhereItIsNotTheUsualOne) {
   EXPECT_EQ(batches_in_words({}), "");
   EXPECT_EQ(batches_in_words({.global_batch = 8192}), "strong scaling: 8192 samples a step at every GPU count");
-  EXPECT_THAT(batches_in_words({.accumulate = 4}), HasSubstr("weak scaling; 4 micro-batches per step"));
+  EXPECT_EQ(batches_in_words({.accumulate = 4}),
+            "weak scaling; 4 micro-batches per step, whose gradients travel together");
 }
 
 /// 20 ms of passes and 5 ms of update for 10 samples, on a GPU whose rate is known at 10 and 40 samples.

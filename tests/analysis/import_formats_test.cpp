@@ -58,7 +58,7 @@ TEST(ImportFormats, AreNotNestedDeep) {
   for (const std::string& text : {google_benchmark_example(), nvbench_example(), nccl_tests_json_example(),
                                   hbench_collective_example(), std::string("{\"step_ms\": 12.5}")})
     expect_error([&] { imported(replaced(text, "{", fmt::format(R"({{"deep": {}, )", nest))); }, ExitCode::usage,
-                 HasSubstr("nested more than 64 deep"));
+                 "a.txt: its JSON cannot be read: it is nested more than 64 deep");
 }
 
 TEST(NcclTestsFormat, GivesACollectiveForEachSizeInPlaceAndOutOfPlace) {
@@ -81,8 +81,9 @@ TEST(NcclTestsFormat, GivesACollectiveForEachSizeInPlaceAndOutOfPlace) {
 TEST(NcclTestsFormat, NeedsTheRanksWhereItsListOfDevicesHasGapsOrGroups) {
   for (const std::string& text :
        {replaced(nccl_tests_example(), "Rank  3", "Rank  7"), replaced(nccl_tests_example(), "Group  0", "Group  1")}) {
-    expect_error([&] { imported(text); }, ExitCode::usage, HasSubstr("a.txt: its list of devices does not say"),
-                 HasSubstr("--ranks 16"));
+    expect_error([&] { imported(text); }, ExitCode::usage,
+                 "a.txt: its list of devices does not say on how many GPUs of how many nodes it ran",
+                 "add such as --ranks 16 --nodes 2");
     EXPECT_EQ(imported(text, "a.txt", {.ranks = 4}).cases[0].asked.gpus, 4);
   }
 }
@@ -100,8 +101,8 @@ TEST(NcclTestsFormat, MakesAFailureOfWrongElementsAndTimesNone) {
 TEST(NcclTestsFormat, RefusesTimesOfTheCpuAndTextsWithoutRows) {
   std::string cpu = nccl_tests_example();
   cpu.replace(cpu.find(" time "), 6, " cputime ");
-  expect_error([&] { imported(cpu); }, ExitCode::usage, HasSubstr("a.txt:10: its times are those of the CPU"));
-  expect_error([] { imported("# nThread 1 nGpus 1\n"); }, ExitCode::usage, HasSubstr("a.txt: it has no rows"));
+  expect_error([&] { imported(cpu); }, ExitCode::usage, "a.txt:10: its times are those of the CPU's calls");
+  expect_error([] { imported("# nThread 1 nGpus 1\n"); }, ExitCode::usage, "a.txt: it has no rows");
 }
 
 TEST(NcclTestsJson, GivesTheIterationsWhereItHasThemAndTheRanksOfAllProcesses) {
@@ -121,9 +122,9 @@ TEST(NcclTestsJson, GivesTheIterationsWhereItHasThemAndTheRanksOfAllProcesses) {
 
 TEST(NcclTestsJson, RefusesTimesThatAreNone) {
   expect_error([] { imported(replaced(nccl_tests_json_example(), "12.500000", "\"nan\""), "a.json"); }, ExitCode::usage,
-               HasSubstr("a.json: none of its rows can be read (results[0].out_of_place: its time is \"nan\")"));
+               "a.json: none of its rows can be read (results[0].out_of_place: its time is \"nan\")");
   expect_error([] { imported(replaced(nccl_tests_json_example(), "11.000000", "-11"), "a.json"); }, ExitCode::usage,
-               HasSubstr("results[0].in_place: its time is -11"));
+               "a.json: none of its rows can be read (results[0].in_place: its time is -11)");
 }
 
 TEST(Osu, GivesTheAverageLatencyWithAndWithoutTheFullTable) {
@@ -150,14 +151,15 @@ TEST(Osu, KnowsItsCollectivesAndLibraries) {
   EXPECT_EQ(first("Allreduce", "NCCL-CUDA").asked.collective.executor, "osu-nccl");
   EXPECT_EQ(imported(osu_example(false, "Allgather"), "a.txt", {.ranks = 4}).cases[0].asked.collective.bytes, 4096);
   expect_error([&] { first("Alltoall", "MPI"); }, ExitCode::usage,
-               HasSubstr("a.txt: line 2: hbench has no collective of 'OSU MPI Alltoall Latency Test v7.5'"),
-               HasSubstr("osu_bcast"));
-  expect_error([&] { first("Non-blocking Allreduce", "MPI"); }, ExitCode::usage, HasSubstr("hbench has no"));
+               "a.txt: line 2: hbench has no collective of 'OSU MPI Alltoall Latency Test v7.5'",
+               "osu_allreduce, osu_reduce_scatter, osu_allgather or osu_bcast can be imported");
+  expect_error([&] { first("Non-blocking Allreduce", "MPI"); }, ExitCode::usage,
+               "a.txt: line 2: hbench has no collective of 'OSU MPI Non-blocking Allreduce Latency Test v7.5'");
 }
 
 TEST(Osu, RefusesWhatIsNoTimeWithItsLineAndFailsWhatWasNotValid) {
   const auto refused = [](const std::string& text, const std::string& what) {
-    expect_error([&] { imported(text); }, ExitCode::usage, HasSubstr(what));
+    expect_error([&] { imported(text); }, ExitCode::usage, what);
   };
   for (const char* none : {"-1", "nan", "0", "x"}) {
     const ImportedOutput output = imported(replaced(osu_example(true), "22.50", none));
@@ -166,8 +168,10 @@ TEST(Osu, RefusesWhatIsNoTimeWithItsLineAndFailsWhatWasNotValid) {
   }
   EXPECT_THAT(imported(osu_example(true) + osu_example(true)).later, SizeIs(1)) << "the same again is another run";
   EXPECT_THAT(imported(osu_example(true) + osu_example(true, "Allgather")).cases, SizeIs(4));
-  refused(replaced(osu_example(false), "Avg Latency(us)", "Bandwidth (MB/s)"), "a.txt:4: it has no column");
-  refused("# OSU MPI Allreduce Latency Test v7.5\n# Size       Avg Latency(us)\n", "a.txt: it has no rows");
+  refused(replaced(osu_example(false), "Avg Latency(us)", "Bandwidth (MB/s)"),
+          "a.txt:4: it has no column 'Avg Latency (us)'");
+  refused("# OSU MPI Allreduce Latency Test v7.5\n# Size       Avg Latency(us)\n",
+          "a.txt: it has no rows: did the test end before its table?");
   EXPECT_DOUBLE_EQ(
       imported(replaced(osu_example(false), "Avg Latency(us)", "Avg Latency(ms)")).cases[0].samples[0].value, 0.0215);
   const std::string validated =
@@ -193,13 +197,13 @@ TEST(GoogleBenchmark, GivesTheRealTimeOfEachRepetitionAndNoAggregate) {
 
 TEST(GoogleBenchmark, RefusesWhatItCannotTrackWithItsPlace) {
   const auto refused = [](const std::string& text, const std::string& what) {
-    expect_error([&] { imported(text, "a.json"); }, ExitCode::usage, HasSubstr(what));
+    expect_error([&] { imported(text, "a.json"); }, ExitCode::usage, what);
   };
   refused(google_benchmark_example("-2"), "a.json: benchmarks[0].real_time (-2) is not above 0");
   refused(google_benchmark_example("1.5e"), "a.json:28: this is no JSON");
   refused(replaced(google_benchmark_example(), "\"us\"", "\"furlongs\""),
           "a.json: benchmarks[0].time_unit (\"furlongs\") is no unit of time");
-  refused(google_benchmark_example().substr(0, 800), "its JSON is cut off here");
+  refused(google_benchmark_example().substr(0, 800), "a.json:27: its JSON is cut off here");
   std::string aggregates = google_benchmark_example();
   for (const char* type : {"\"iteration\"", "\"iteration\"", "\"iteration\""})
     aggregates = replaced(aggregates, type, "\"aggregate\"");
@@ -222,17 +226,18 @@ TEST(GoogleBenchmark, IsFoundInALog) {
       "Running ./a\nRun on (8 X 4000 MHz)\n***WARNING*** {x}\n" + google_benchmark_example() + "done\n";
   EXPECT_THAT(imported(log, "a.json").cases, SizeIs(2));
   expect_error([&] { imported(replaced(log, "\"real_time\": 1.5", "\"real_time\": x1.5"), "a.json"); }, ExitCode::usage,
-               HasSubstr("a.json:31: this is no JSON"));
+               "a.json:31: this is no JSON");
 }
 
 TEST(GoogleBenchmark, RefusesASecondDocument) {
   expect_error([] { imported(google_benchmark_example() + google_benchmark_example(), "a.json"); }, ExitCode::usage,
-               HasSubstr("a.json:73: a second JSON document begins"), HasSubstr("a file of its own"));
+               "a.json:73: a second JSON document begins", "give each a file of its own: a file is one launch");
 }
 
 TEST(GoogleBenchmark, RefusesNamesThatStandTwiceInOneObject) {
   expect_error([] { imported(replaced(google_benchmark_example(), "\"iterations\"", "\"threads\""), "a.json"); },
-               ExitCode::usage, HasSubstr("a.json:27: its JSON has 'threads' twice"), HasSubstr("leave one out"));
+               ExitCode::usage, "a.json:27: its JSON has 'threads' twice in one object",
+               "which of the two counts nobody knows: leave one out");
 }
 
 TEST(GoogleBenchmark, OfOldVersionsHasAggregatesByName) {
@@ -262,7 +267,7 @@ TEST(Nvbench, RefusesTimesThatAreNone) {
                  HasSubstr("a.json: benchmarks[0].states[0].summaries[2].data[0].value"));
   std::string none = nvbench_example();
   for (const char* tag : {"nv/cold/time/gpu/mean", "nv/batch/time/gpu/mean"}) none = replaced(none, tag, "other");
-  expect_error([&] { imported(none, "a.json"); }, ExitCode::usage, HasSubstr("has no state that was timed"));
+  expect_error([&] { imported(none, "a.json"); }, ExitCode::usage, "a.json: benchmarks has no state that was timed");
 }
 
 TEST(HbenchCollective, GivesWhatTheDatabaseWouldHold) {
@@ -300,7 +305,7 @@ TEST(RcclTests, GiveBothWaysOfEachSizeAsLinesArrayAndCsv) {
   EXPECT_THAT(imported(replaced(lines, "AllReduce", "AlltoAll")).left_out,
               ElementsAre("AlltoAll: hbench has no collective of AlltoAll"));
   expect_error([&] { imported(replaced(lines, "\"time\":20.5", "\"time\":0.0205")); }, ExitCode::usage,
-               HasSubstr("a.txt:1: 1024 B in 0.0205 us"));
+               "a.txt:1: 1024 B in 0.0205 us are 49.95 GB/s, and its algbw is 0.04995");
 }
 
 TEST(Imb, GivesTheAverageOfEachSizeAndNamesWhatItLeavesOut) {
@@ -432,15 +437,16 @@ TEST(MeasuredUnits, AreThoseOfTimesAndRates) {
 TEST(JsonLine, RefusesWhatIsNoTimeAndNoRateWithItsLine) {
   const auto refused = [](const std::string& line, const std::string& what) {
     expect_error([&] { find_import_format("json-line").parse("one\n" + line + "\n", "a.txt", {}); }, ExitCode::usage,
-                 HasSubstr(what));
+                 what);
   };
   refused("{\"step_ms\": -3}", "a.txt:2: step_ms (-3) is not above 0");
   refused("{\"step_ms\": 0}", "a.txt:2: step_ms (0) is not above 0");
   refused("{\"step_ms\": NaN}", "a.txt:2: it has no time and no rate (step_ms: it is no number)");
   refused("{\"step_ms\": 1, \"step_ms\": 2}", "a.txt:2: its JSON has 'step_ms' twice in one object");
   refused("{\"step_ms\": 12", "a.txt:2: its JSON is cut off here");
-  refused("{\"loss\": 1}", "a.txt:2: it has no time and no rate");
-  refused("{\"step\": 1, \"unit\": \"parsec\"}", "a.txt:2: unit (\"parsec\") is no unit");
+  refused("{\"loss\": 1}",
+          "a.txt:2: it has no time and no rate (loss: its name ends with no unit of a time or a rate)");
+  refused("{\"step\": 1, \"unit\": \"parsec\"}", "a.txt:2: unit (\"parsec\") is no unit of a time or a rate");
   refused("{\"step\": 1, \"unit\": 3}", "a.txt:2: unit (3) is no text");
   refused("no object", "a.txt: none of its lines is a JSON object");
 }
@@ -454,7 +460,8 @@ TEST(CompleteCollectives, RefusesHintsThatTheFileContradicts) {
   asked.nodes = 2;
   complete_collectives(output, "a.txt", {.ranks = 4, .nodes = 2});
   expect_error([&] { complete_collectives(output, "a.txt", {.nodes = 1}); }, ExitCode::usage,
-               HasSubstr("it says that it ran on 2 nodes, and 1 are given"), HasSubstr("leave out --nodes"));
+               "a.txt: it says that it ran on 2 nodes, and 1 are given",
+               "leave out --nodes, or give the file of that run");
   EXPECT_EQ(asked.nodes, 2);
 }
 

@@ -32,8 +32,8 @@ std::string packed(const TemporaryFolder& folder, const std::string& text) {
 }
 
 TEST_F(BrokenJob, IsNoJobWithoutAFileAndWithoutText) {
-  expect_error([] { job_of({"nowhere.json"}); }, ExitCode::usage, HasSubstr("there is no such file"));
-  expect_error([] { job_of({"/dev/null"}); }, ExitCode::usage, HasSubstr("no regular file"));
+  expect_error([] { job_of({"nowhere.json"}); }, ExitCode::usage, "nowhere.json: there is no such file");
+  expect_error([] { job_of({"/dev/null"}); }, ExitCode::usage, "/dev/null is no regular file");
   expect_refused("", "it is empty");
   expect_refused("  \n", "it is empty");
 }

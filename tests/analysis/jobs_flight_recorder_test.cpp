@@ -48,7 +48,9 @@ TEST(FlightRecorder, MakesNoWorkloadAndSaysWhatIsMissing) {
   EXPECT_FALSE(job.workload);
   EXPECT_FALSE(job.forward);
   EXPECT_FALSE(job.backward);
-  EXPECT_THAT(job.unknown.back(), HasSubstr("neither the forward nor the backward pass"));
+  EXPECT_EQ(job.unknown.back(),
+            "The Flight Recorder sees exchanges, and neither the forward nor the backward pass: for a workload, record "
+            "some steps with torch.profiler (hbench import-job trace.json.gz).");
   EXPECT_THAT(job.unknown, Not(Contains(HasSubstr("TORCH_NCCL_ENABLE_TIMING"))));
 }
 
@@ -168,7 +170,8 @@ TEST(FlightRecorder, AsksWhichOfTwoGroupsExchangesGradients) {
     entries.back()["process_group"] = {"3", "mesh_dp"};
   }
   const RecordedFile file = dump_of(std::move(entries));
-  expect_error([&] { file.job(); }, ExitCode::usage, HasSubstr("'mesh_dp', 'mesh_tp'"), HasSubstr("--group"));
+  expect_error([&] { file.job(); }, ExitCode::usage, HasSubstr("'mesh_dp', 'mesh_tp'"),
+               "name the one that data parallelism has by --group");
   const TrainingJob job = file.job({.group = "mesh_dp"});
   EXPECT_THAT(bucket_elements(job), ElementsAre(30'000'000));
   EXPECT_THAT(job.step.value, DoubleNear(0.1, 1e-9));

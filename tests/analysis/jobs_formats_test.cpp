@@ -30,7 +30,7 @@ TEST(JobFormats, WithoutStepsOrTimesAreNamed) {
        {std::tuple{R"({"schema": "1.1.1-chakra.0.0.4", "nodes": []})", "et.json", "it has sizes and no times"},
         {"\x0a\x05", "rank0.et", "it has no steps"}})
     expect_error([&, text = text, name = name] { recordings_of(text, name); }, ExitCode::usage, HasSubstr(what),
-                 HasSubstr("torch.profiler"));
+                 "record some steps with torch.profiler, or the workload itself with hbench_recorder.py");
 }
 
 }  // namespace

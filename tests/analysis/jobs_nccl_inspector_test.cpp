@@ -51,7 +51,9 @@ TEST(NcclInspector, ShowsBucketsAndStepsOfAVerboseLog) {
   EXPECT_THAT(first.began->value, DoubleNear(122e-6, 1e-9));
   EXPECT_FALSE(job.workload);
   EXPECT_THAT(job.unknown, Contains(HasSubstr("only their bytes")));
-  EXPECT_THAT(job.unknown.back(), HasSubstr("neither the forward nor the backward pass"));
+  EXPECT_EQ(job.unknown.back(),
+            "NCCL Inspector sees exchanges, and neither the forward nor the backward pass: for a workload, record some "
+            "steps with torch.profiler (hbench import-job trace.json.gz).");
 }
 
 TEST(NcclInspector, KnowsNoTimeOfAStepWithoutVerboseMode) {
@@ -122,7 +124,7 @@ TEST(NcclInspector, RefusesTwoGroupsWithoutTimes) {
     log.push_back(std::move(each));
   }
   expect_error([&] { RecordedFile("a.log", lines(log)).job(); }, ExitCode::usage, HasSubstr("2 groups"),
-               HasSubstr("NCCL_INSPECTOR_DUMP_VERBOSE=1"));
+               "record with NCCL_INSPECTOR_DUMP_VERBOSE=1, which writes times");
 }
 
 TEST(NcclInspector, ReadsWhatACutFileHolds) {

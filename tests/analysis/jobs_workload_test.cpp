@@ -11,7 +11,6 @@ namespace hbench::jobs_workload_test {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 /// Two buckets, of two tensors and of one, whose sizes are the only ones that are known.
 Recording without_shapes() {
@@ -67,10 +66,11 @@ TEST(JobTensors, OfAnotherModelAreRefused) {
   request.known = {known("fewer", {10, 50}), known("bigger", {10, 20, 31})};
   request.tensors = "fewer";
   expect_error([&] { make_job({without_shapes()}, request); }, ExitCode::usage,
-               HasSubstr("fewer has 2 tensors, the recording 3 gradients"));
+               "fewer has 2 tensors, the recording 3 gradients");
   request.tensors = "bigger";
-  expect_error([&] { make_job({without_shapes()}, request); }, ExitCode::usage, HasSubstr("bigger"),
-               HasSubstr("another model"));
+  expect_error([&] { make_job({without_shapes()}, request); }, ExitCode::usage,
+               "bigger has 3 tensors, the recording 3 gradients",
+               "its buckets would have other sizes: it is another model");
 }
 
 TEST(JobTensors, AreAskedForInVainWhereTheyWereRecorded) {
@@ -81,21 +81,17 @@ TEST(JobTensors, AreAskedForInVainWhereTheyWereRecorded) {
   request.known = {known("mine", {10, 20, 30})};
   EXPECT_TRUE(make_job({recording}, request).workload);
   request.tensors = "mine";
-  expect_error([&] { make_job({recording}, request); }, ExitCode::usage, HasSubstr("has the sizes"),
-               HasSubstr("leave --tensors mine out"));
+  expect_error([&] { make_job({recording}, request); }, ExitCode::usage, "the recording has the sizes of its tensors",
+               "leave --tensors mine out: what was recorded counts");
 }
 
 TEST(Job, IsOfRecordingsOfOneJobAlone) {
   Recording first = without_shapes(), second = without_shapes();
   second.file = "other.json";
-  expect_error([&] { make_job({first, second}, {}); }, ExitCode::usage, HasSubstr("both of rank 0"));
+  expect_error([&] { make_job({first, second}, {}); }, ExitCode::usage, "trace.json and other.json are both of rank 0");
   second.rank = 1;
   second.world = 4;
-  expect_error(
-      [&] {
-        make_job({first, second}, {});
-      },
-      ExitCode::usage, HasSubstr("trace.json is of 2 ranks and other.json of 4"));
+  expect_error([&] { make_job({first, second}, {}); }, ExitCode::usage, "trace.json is of 2 ranks and other.json of 4");
 }
 
 /// A rank that is in each of its exchanges for some milliseconds.

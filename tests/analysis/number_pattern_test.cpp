@@ -8,9 +8,6 @@
 namespace hbench::number_pattern_test {
 namespace {
 
-using testing::AllOf;
-using testing::DoubleEq;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::vector<Sample> samples_of(const NumberPatternRequest& request, std::string_view text) {
@@ -49,14 +46,15 @@ TEST(NumberPattern, OfOtherUnitsSaysWhichWayIsBetter) {
   memory.better = BetterValue::higher;
   EXPECT_EQ(samples_of(memory, "peak 812")[0].metric, metric::kBenchmarkRate);
   expect_error([] { NumberPattern(asked("peak ([0-9]+)", "MiB")); }, ExitCode::usage,
-               HasSubstr("unit 'MiB' is neither a time nor a rate"), HasSubstr("better = \"lower\""));
+               "unit 'MiB' is neither a time nor a rate, so it does not say which value is better",
+               "add better = \"lower\" or better = \"higher\"; times are s, ms, us, ns and min, rates end with /s");
 }
 
 TEST(NumberPattern, OfSeveralNumbersTakesWhatIsAsked) {
   const std::string text = "3 ms\n1 ms\n2 ms\n";
   expect_error([&] { samples_of(asked("([0-9]+) ms", "ms"), text); }, ExitCode::usage,
-               HasSubstr("a.log: the pattern finds 3 numbers: 3 in line 1, 1 in line 2, 2 in line 3"),
-               HasSubstr("take = \"last\""));
+               "a.log: the pattern finds 3 numbers: 3 in line 1, 1 in line 2, 2 in line 3",
+               "add take = \"last\" or take = \"median\", or a pattern that finds one");
   EXPECT_DOUBLE_EQ(samples_of(asked("([0-9]+) ms", "ms", TakeNumbers::last), text)[0].value, 0.002);
   const std::vector<Sample> all = samples_of(asked("([0-9]+) ms", "ms", TakeNumbers::median), text);
   ASSERT_EQ(all.size(), 3u);
@@ -65,19 +63,19 @@ TEST(NumberPattern, OfSeveralNumbersTakesWhatIsAsked) {
 
 TEST(NumberPattern, RefusesWhatIsNoFigure) {
   const auto expect = [](std::string_view text, const std::string& what) {
-    expect_error([&] { samples_of(asked("step (\\S+)", "ms"), text); }, ExitCode::usage, HasSubstr(what));
+    expect_error([&] { samples_of(asked("step (\\S+)", "ms"), text); }, ExitCode::usage, what);
   };
   expect("", "a.log: 'step (\\S+)' is in none of its 0 lines");
-  expect("step\n", "is in none of its 1 line");
+  expect("step\n", "a.log: 'step (\\S+)' is in none of its 1 line");
   expect("x\nstep nan\n", "a.log:2: 'nan' is no finite number above 0");
   expect("step 0\n", "a.log:1: '0' is no finite number above 0");
   expect("step -3\n", "'-3' is no finite number above 0");
   expect("step 1,5\n", "'1,5' is no finite number above 0");
   expect("step " + std::string(5000, '1'), "is in none of its 1 line");
   expect_error([] { samples_of(asked("([0-9]+) (\\S+)", "", TakeNumbers::median), "1 ms\n2 images/s\n"); },
-               ExitCode::usage, HasSubstr("a.log:2: it is in images/s, and the number before it in s"));
+               ExitCode::usage, "a.log:2: it is in images/s, and the number before it in s");
   expect_error([] { samples_of(asked("([0-9]+) (\\S+)"), "1 parsec\n"); }, ExitCode::usage,
-               HasSubstr("unit 'parsec' is neither"));
+               "unit 'parsec' is neither a time nor a rate, so it does not say which value is better");
 }
 
 // An engine that backtracks would try for ever.
@@ -98,14 +96,14 @@ TEST(NumberPattern, RefusesExpressionsThatSayTooLittle) {
   std::string deep;
   for (int i = 0; i < 1500; ++i) deep += "(?:";
   expect_error([&] { NumberPattern(asked(deep + "([0-9]+)" + std::string(1500, ')'), "ms")); }, ExitCode::usage,
-               HasSubstr("a pattern of 6008 characters"));
+               "a pattern of 6008 characters");
   EXPECT_EQ(samples_of(asked(deep.substr(0, 3 * 900) + "([0-9]+)" + std::string(900, ')'), "s"), "7")[0].value, 7);
   expect_error([] { NumberPattern(asked("(a)(?=b)", "ms")); }, ExitCode::usage, HasSubstr("is no regular expression"));
-  expect_error([] { NumberPattern(asked("step [0-9]+", "ms")); }, ExitCode::usage, HasSubstr("has 0 groups"));
-  expect_error([] { NumberPattern(asked("(a)(b)(c)", "ms")); }, ExitCode::usage, HasSubstr("has 3 groups"));
-  expect_error([] { NumberPattern(asked("step ([0-9]+)")); }, ExitCode::usage, HasSubstr("a pattern without a unit"));
+  expect_error([] { NumberPattern(asked("step [0-9]+", "ms")); }, ExitCode::usage, "'step [0-9]+' has 0 groups");
+  expect_error([] { NumberPattern(asked("(a)(b)(c)", "ms")); }, ExitCode::usage, "'(a)(b)(c)' has 3 groups");
+  expect_error([] { NumberPattern(asked("step ([0-9]+)")); }, ExitCode::usage, "a pattern without a unit");
   expect_error([] { NumberPattern(asked("([0-9]+) (ms)", "ms")); }, ExitCode::usage,
-               HasSubstr("stands in the second group of the pattern and beside it"));
+               "the unit stands in the second group of the pattern and beside it");
 }
 
 }  // namespace

@@ -57,7 +57,9 @@ TEST(AnImplausibleFigure, IsATimeThatNothingTakes) {
   for (const char* metric : {"step_seconds", "in_place_seconds", "seconds"})
     for (const double value : {1e-13, 1e-310, 1e11, 1e27})
       EXPECT_THAT(refusal(with(metric, value, "s")), HasSubstr("for anything real")) << metric << ' ' << value;
-  EXPECT_THAT(refusal(with("ledger/exposed", 1e27, "s")), HasSubstr("too large"));
+  EXPECT_EQ(refusal(with("ledger/exposed", 1e27, "s")),
+            "measured resnet50 ps (greedy, dedicated) + fp16, horovod:64MiB:5ms, no overlap on 4 GPUs of run 7: "
+            "ledger/exposed of launch 1, rank 2, iteration 3 is too large for anything real: 1e+27 s");
   EXPECT_EQ(refusal(with("launch_began", 1795620980, "s")), "") << "a time of day";
 }
 
@@ -76,15 +78,23 @@ TEST(AnImplausibleSample, IsOfARankALaunchOrAnIterationThatTheCaseHasNot) {
   result.samples.back().rank = 3;
   EXPECT_EQ(refusal(result), "");
   result.samples.back().rank = 4;
-  EXPECT_THAT(refusal(result), HasSubstr("the case has 4 ranks"));
+  EXPECT_EQ(refusal(result),
+            "measured resnet50 ps (greedy, dedicated) + fp16, horovod:64MiB:5ms, no overlap on 4 GPUs of run 7: "
+            "step_seconds of launch 1, rank 4, iteration 3: the case has 4 ranks");
   result.asked.strategy.servers = 2;
   EXPECT_EQ(refusal(result), "") << "servers are ranks too";
   result.samples.back().rank = -1;
-  EXPECT_THAT(refusal(result), HasSubstr("rank -1"));
+  EXPECT_EQ(refusal(result),
+            "measured resnet50 ps (greedy, dedicated) + fp16, horovod:64MiB:5ms, no overlap on 4 GPUs of run 7: "
+            "step_seconds of launch 1, rank -1, iteration 3: the case has 6 ranks");
   result.samples.back() = {.launch = -1, .metric = "step_seconds", .value = 1, .unit = "s"};
-  EXPECT_THAT(refusal(result), HasSubstr("counted from 0"));
+  EXPECT_EQ(refusal(result),
+            "measured resnet50 ps (greedy, dedicated) + fp16, horovod:64MiB:5ms, no overlap on 4 GPUs of run 7: "
+            "step_seconds of launch -1, rank 0, iteration 0: launches and iterations are counted from 0");
   result.samples.back() = {.iteration = -1, .metric = "step_seconds", .value = 1, .unit = "s"};
-  EXPECT_THAT(refusal(result), HasSubstr("counted from 0"));
+  EXPECT_EQ(refusal(result),
+            "measured resnet50 ps (greedy, dedicated) + fp16, horovod:64MiB:5ms, no overlap on 4 GPUs of run 7: "
+            "step_seconds of launch 0, rank 0, iteration -1: launches and iterations are counted from 0");
 }
 
 TEST(AnImplausibleCase, IsDoneWithoutATimedSample) {
@@ -92,7 +102,9 @@ TEST(AnImplausibleCase, IsDoneWithoutATimedSample) {
   EXPECT_EQ(implausible(result), "");
   for (Sample& sample : result.samples) sample.warmup = true;
   EXPECT_FALSE(has_figure(result));
-  EXPECT_THAT(implausible(result), HasSubstr("no timed sample"));
+  EXPECT_EQ(implausible(result),
+            "measured resnet50 ps (greedy, dedicated) + fp16, horovod:64MiB:5ms, no overlap on 4 GPUs of run 7: it is "
+            "done, and has no timed sample of what it is known by");
   EXPECT_EQ(refusal(result), "") << "readers leave it out";
   result.samples = {{.metric = "wire_bytes", .value = 1}};
   EXPECT_FALSE(has_figure(result));
@@ -110,7 +122,7 @@ TEST(AnImplausibleRun, IsOfTheFuture) {
   EXPECT_EQ(fault("2017-01-01T00:00:00Z"), "");
   EXPECT_THAT(fault("2026-11-26T00:00:01Z"), HasSubstr("in the future"));
   EXPECT_THAT(fault("2999-01-01T00:00:00Z"), HasSubstr("in the future"));
-  EXPECT_THAT(fault("yesterday"), HasSubstr("no time"));
+  EXPECT_EQ(fault("yesterday"), "the run began at 'yesterday', which is no time");
 }
 
 TEST(AnImplausibleFigure, OfAFailedCaseIsNotLookedAt) {
@@ -122,10 +134,14 @@ TEST(AnImplausibleFigure, OfAFailedCaseIsNotLookedAt) {
 TEST(AnImplausibleFigure, MayBeTheWorldItself) {
   CaseResult result = with("step_seconds", 1, "s");
   result.asked.gpus = 0;
-  EXPECT_THAT(refusal(result), HasSubstr("0 GPUs"));
+  EXPECT_EQ(
+      refusal(result),
+      "measured resnet50 ps (greedy, dedicated) + fp16, horovod:64MiB:5ms, no overlap on 0 GPUs of run 7: 0 GPUs");
   result.asked.gpus = 2;
   result.asked.batch_per_gpu = 2'000'000'000;
-  EXPECT_THAT(refusal(result), HasSubstr("batch_per_gpu is 2000000000"));
+  EXPECT_EQ(refusal(result),
+            "measured resnet50 ps (greedy, dedicated) + fp16, horovod:64MiB:5ms, no overlap on 2 GPUs of run 7: "
+            "batch_per_gpu is 2000000000");
 }
 
 TEST(AnImplausibleFigure, MakesNoPoints) {

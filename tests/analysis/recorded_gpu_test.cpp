@@ -43,8 +43,11 @@ TEST(GpuRates, AreThoseOfTheClosestName) {
 
 TEST(GpuRates, RefuseWhatIsNoRate) {
   for (const char* text : {"h100", "h100=", "=3", "h100=0", "h100=-1", "h100=nan", "h100=fast", "h100=1e99"})
-    expect_error([&] { parse_gpu_rates(text); }, ExitCode::usage, HasSubstr("--rate"), HasSubstr("h100=300"));
-  expect_error([] { parse_gpu_rates("h100=300,H100=400"); }, ExitCode::usage, HasSubstr("twice"), HasSubstr("leave"));
+    expect_error(
+        [&] { parse_gpu_rates(text); }, ExitCode::usage, HasSubstr("--rate"),
+        "write the samples/s of one GPU by its name: --rate h100=300,a100=150 (hbench list profiles has them)");
+  expect_error([] { parse_gpu_rates("h100=300,H100=400"); }, ExitCode::usage, "--rate H100=400: its GPU is given twice",
+               "leave one of them out");
 }
 
 TEST(GpuRates, AreOfAGpuThatIsAskedFor) {
@@ -57,13 +60,13 @@ TEST(GpuRates, AreOfAGpuThatIsAskedFor) {
       [&] {
         request.check_gpu_rates({"v100"}, {"h100-sxm", "a100", "v100"});
       },
-      ExitCode::usage, HasSubstr("no cluster that is asked for has such a GPU"), HasSubstr("they have v100"));
+      ExitCode::usage, "--rate a100: no cluster that is asked for has such a GPU", "they have v100");
   request.gpu_rates = parse_gpu_rates("h1000=300,a100=150");
   expect_error(
       [&] {
         request.check_gpu_rates({"a100"}, {"h100-sxm", "a100"});
       },
-      ExitCode::usage, HasSubstr("no GPU 'h1000'"), HasSubstr("h100-sxm"));
+      ExitCode::usage, "no GPU 'h1000'; did you mean 'a100'?", "known: a100, h100-sxm");
 }
 
 }  // namespace

@@ -106,20 +106,20 @@ TEST(StoreSpans, AreRefusedWhereNoRankWritesThem) {
     }
     return std::string();
   };
-  EXPECT_THAT(message_of("duration_ns = 0"), HasSubstr("a span of case 1 has a time of 0 ns"));
+  EXPECT_EQ(message_of("duration_ns = 0"), "a span of case 1 has a time of 0 ns");
   EXPECT_EQ(message_of("duration_ns = 0 WHERE kind > 0"), "") << "a bucket may take no time";
-  EXPECT_THAT(message_of("duration_ns = -1 WHERE kind > 0"), HasSubstr("has a time of -1 ns"));
-  EXPECT_THAT(message_of("begin_ns = 9223372036854775807"), HasSubstr("has a time of 9223372036854775807 ns"));
-  EXPECT_THAT(message_of("begin_ns = -9223372036854775807"), HasSubstr("has a time of -9223372036854775807 ns"));
+  EXPECT_EQ(message_of("duration_ns = -1 WHERE kind > 0"), "a span of case 1 has a time of -1 ns");
+  EXPECT_EQ(message_of("begin_ns = 9223372036854775807"), "a span of case 1 has a time of 9223372036854775807 ns");
+  EXPECT_EQ(message_of("begin_ns = -9223372036854775807"), "a span of case 1 has a time of -9223372036854775807 ns");
   EXPECT_EQ(message_of("begin_ns = -5"), "") << "before the launch's first span";
-  EXPECT_THAT(message_of("kind = 0"), HasSubstr("is 'step' in the lane of communication"));
-  EXPECT_THAT(message_of("kind = 8"), HasSubstr("span.kind of case 1 is 8"));
-  EXPECT_THAT(message_of("lane = -1"), HasSubstr("span.lane of case 1 is -1"));
-  EXPECT_THAT(message_of("rank = rank - 1"), HasSubstr("is of rank -1"));
-  EXPECT_THAT(message_of("rank = rank + 2147483647"), HasSubstr("is of rank 2147483648"));
-  EXPECT_THAT(message_of("bucket = -2"), HasSubstr("is of bucket -2"));
-  EXPECT_THAT(message_of("launch = -1"), HasSubstr("is of launch -1"));
-  EXPECT_THAT(message_of("iteration = -1"), HasSubstr("is of iteration -1"));
+  EXPECT_EQ(message_of("kind = 0"), "a span of case 1 is 'step' in the lane of communication");
+  EXPECT_EQ(message_of("kind = 8"), "span.kind of case 1 is 8, which this hbench does not know");
+  EXPECT_EQ(message_of("lane = -1"), "span.lane of case 1 is -1, which this hbench does not know");
+  EXPECT_EQ(message_of("rank = rank - 1"), "a span of case 1 is of rank -1");
+  EXPECT_EQ(message_of("rank = rank + 2147483647"), "a span of case 1 is of rank 2147483648");
+  EXPECT_EQ(message_of("bucket = -2"), "a span of case 1 is of bucket -2");
+  EXPECT_EQ(message_of("launch = -1"), "a span of case 1 is of launch -1");
+  EXPECT_EQ(message_of("iteration = -1"), "a span of case 1 is of iteration -1");
 }
 
 }  // namespace

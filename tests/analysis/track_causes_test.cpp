@@ -10,7 +10,6 @@ namespace hbench::track_causes_test {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -69,8 +68,7 @@ TEST(FindCauses, NamesThePartThatGrew) {
   EXPECT_NEAR(why.grown[0].growth().value, 0.008, 0.0005);
   EXPECT_FALSE(why.slow_rank);
   ASSERT_THAT(why.sentences, SizeIs(1));
-  EXPECT_THAT(why.sentences[0], HasSubstr("Exposed communication grew by"));
-  EXPECT_THAT(why.sentences[0], HasSubstr("% of the step."));
+  EXPECT_EQ(why.sentences[0], "Exposed communication grew by 7.92 ms, from 9.98 ms to 17.9 ms: +8.2 % of the step.");
 }
 
 // Rank 1 needs 8 ms more in its backward pass, for which rank 0 waits.
@@ -83,7 +81,8 @@ TEST(FindCauses, NamesTheRankThatIsSlowAndItsPart) {
   EXPECT_EQ(why.slow_rank->part, "backward");
   EXPECT_NEAR(why.slow_rank->growth.value, 0.008, 0.001);
   EXPECT_NEAR(why.slow_rank->others.value, 0, 0.001);
-  EXPECT_THAT(why.sentences.front(), HasSubstr("Rank 1 is slow: its backward pass takes"));
+  EXPECT_EQ(why.sentences.front(),
+            "Rank 1 is slow: its backward pass takes 7.52 ms longer than in the baseline, and the others wait for it.");
   ASSERT_THAT(why.grown, SizeIs(2));
   EXPECT_THAT((std::vector{why.grown[0].part, why.grown[1].part}),
               ::testing::UnorderedElementsAre("compute", "straggler"));
@@ -159,7 +158,7 @@ TEST(FindCauses, DoesNotReadWhatOlderVersionsStoredOfTimedSteps) {
   for (int launch = 0; launch < 5; ++launch)
     old.push_back({.launch = launch, .metric = "ledger/exposed", .value = 0.01, .unit = "s"});
   const Causes why = find_causes({.runs = {old}, .environment = {}}, {.runs = {old}, .environment = {}});
-  EXPECT_THAT(why.sentences.front(), HasSubstr("The baseline has no traced steps"));
+  EXPECT_EQ(why.sentences.front(), "The baseline has no traced steps, so it is not known which part of the step grew.");
 }
 
 }  // namespace
