@@ -58,7 +58,7 @@ TEST(Formats, SuggestTheNameThatWasMeant) {
     FAIL() << "found a format that is none";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::usage);
-    EXPECT_THAT(error.what(), testing::HasSubstr("did you mean 'html'?"));
+    EXPECT_STREQ(error.what(), "no format 'htlm'; did you mean 'html'?");
   }
 }
 

@@ -10,9 +10,7 @@ namespace hbench::framework_comparison_test {
 namespace {
 
 using testing::AllOf;
-using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::StartsWith;
 
 constexpr std::array kSides{MeasuredSide{"Horovod", "horovod"}, MeasuredSide{"TensorFlow", "tensorflow"}};
 
@@ -34,18 +32,21 @@ TEST(FrameworkComparison, SaysByHowMuchTheQuickerSideIsAheadByItsBestFrameworks)
   const std::string answer =
       answer_on({measured(2, kRings, 0.9), trained_by("horovod", 0.4), trained_by("horovod:gloo", 0.6),
                  trained_by("tensorflow-ring", 0.3), trained_by("tensorflow-ps", 0.2)});
-  EXPECT_THAT(answer, StartsWith("Horovod is 2.0 (2.0 to 2.0) times as fast as TensorFlow: horovod:gloo 1.0 against "
-                                 "tensorflow-ring 1.0, ResNet-18 at 64x64 on 2 CPU ranks of this machine."));
+  EXPECT_EQ(answer,
+            "Horovod is 2.0 (2.0 to 2.0) times as fast as TensorFlow: horovod:gloo 1.0 against tensorflow-ring 1.0, "
+            "ResNet-18 at 64x64 on 2 CPU ranks of this machine.");
 }
 
 TEST(FrameworkComparison, NamesTheOtherSideFirstWhereItIsAhead) {
-  EXPECT_THAT(answer_on({trained_by("horovod", 0.3), trained_by("tensorflow-ps", 0.6)}),
-              StartsWith("TensorFlow is 2.0 (2.0 to 2.0) times as fast as Horovod: horovod 1.0"));
+  EXPECT_EQ(answer_on({trained_by("horovod", 0.3), trained_by("tensorflow-ps", 0.6)}),
+            "TensorFlow is 2.0 (2.0 to 2.0) times as fast as Horovod: horovod 1.0 against tensorflow-ps 1.0, ResNet-18 "
+            "at 64x64 on 2 CPU ranks of this machine.");
 }
 
 TEST(FrameworkComparison, CallsLevelWhatTheLaunchesDoNotTellApart) {
-  EXPECT_THAT(answer_on({trained_by("horovod", 0.5), trained_by("tensorflow-ps", 0.5)}),
-              StartsWith("Horovod and TensorFlow are level, "));
+  EXPECT_EQ(answer_on({trained_by("horovod", 0.5), trained_by("tensorflow-ps", 0.5)}),
+            "Horovod and TensorFlow are level, 1.00 (1.00 to 1.00) times as fast: horovod 1.0 against tensorflow-ps "
+            "1.0, ResNet-18 at 64x64 on 2 CPU ranks of this machine.");
 }
 
 TEST(FrameworkComparison, HasNoAnswerWhereASideHasNoGoodLaunch) {
@@ -59,7 +60,7 @@ TEST(FrameworkComparison, ListsAllThatTookTurnsAndSaysWhatItDoesNotSayOfGpus) {
   ASSERT_EQ(rows.size(), 3);
   EXPECT_THAT(rows[0], AllOf(testing::Contains("hbench, ring"), testing::Contains("-")));
   EXPECT_EQ(rows[1].front(), "horovod 1.0");
-  EXPECT_THAT(rows[1].back(), StartsWith("2.0"));
+  EXPECT_EQ(rows[1].back(), "2.0 (1.8 to 2.2)");
   EXPECT_THAT(all_of<Paragraph>(document).front().text, HasSubstr("not who is quicker there"));
 }
 

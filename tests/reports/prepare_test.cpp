@@ -67,7 +67,15 @@ TEST(Prepare, ChangesNothingTheSecondTime) {
 }
 
 TEST(Prepare, LeavesHolesInTheDataForThoseWhoCompute) {
-  EXPECT_THAT(kCsvFormat.render(with_holes()), testing::HasSubstr("c,s,simulated,2,,,,\"lost; not finite\"\n"));
+  EXPECT_EQ(kCsvFormat.render(with_holes()),
+            "chart,series,mark,x,y,low,high,note\n"
+            "c,s,simulated,1,1,,2,\n"
+            "c,s,simulated,2,,,,\"lost; not finite\"\n"
+            "c,s,simulated,4,,,,not finite\n"
+            "c,s,simulated,,1,,,not finite\n"
+            "c,s,simulated,0,1,,,\n"
+            "c,s,simulated,8,3,,,\n"
+            "c,,caption,,,,,Caption.\n");
 }
 
 TEST(Prepare, FillsShortRowsAndCutsLongOnes) {

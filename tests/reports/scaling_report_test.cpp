@@ -111,7 +111,7 @@ TEST(Reports, AreFoundByNameOrSuggested) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::usage);
-    EXPECT_THAT(error.what(), HasSubstr("did you mean 'scaling'"));
+    EXPECT_STREQ(error.what(), "no report 'scalign'; did you mean 'scaling'?");
   }
 }
 

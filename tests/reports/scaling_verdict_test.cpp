@@ -11,10 +11,6 @@ namespace hbench::scaling_verdict_test {
 namespace {
 
 using testing::ElementsAre;
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
 
 /// Both sentences of the verdict.
 std::string verdicts_on(std::vector<Point> points) {
@@ -46,17 +42,18 @@ TEST(ScalingVerdict, TakesTheWorkloadWithTheWidestSpread) {
   EXPECT_EQ(verdicts_on(points),
             "8 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE) and 90 % on fast "
             "(200 Gbit/s), simulated.");
-  EXPECT_THAT(reason_for(points), HasSubstr("VGG-16 comes first because networks change it most."));
+  EXPECT_EQ(reason_for(points),
+            "Simulated; no published figure was found to compare it with. VGG-16 comes first because networks change "
+            "it most.");
 }
 
 /// A configuration that nobody would choose makes no workload interesting.
 TEST(ScalingVerdict, MeasuresTheSpreadBetweenBestConfigurations) {
-  EXPECT_THAT(
-      verdict_on({simulated("resnet50", "slow", 8, kRings, 0.9),
-                  simulated("resnet50", "slow", 8, kColocatedServers, 0.6), simulated("vgg16", "slow", 8, kRings, 0.9),
-                  simulated("vgg16", "slow", 8, kColocatedServers, 0.8),
-                  simulated("vgg16", "slow", 8, kServers, 0.01)}),
-      HasSubstr("ResNet-50: ring keeps 90 %"));
+  EXPECT_EQ(verdict_on(
+                {simulated("resnet50", "slow", 8, kRings, 0.9),
+                 simulated("resnet50", "slow", 8, kColocatedServers, 0.6), simulated("vgg16", "slow", 8, kRings, 0.9),
+                 simulated("vgg16", "slow", 8, kColocatedServers, 0.8), simulated("vgg16", "slow", 8, kServers, 0.01)}),
+            "8 GPUs, ResNet-50: ring keeps 90 % of ideal speed on slow (10 GbE), simulated.");
 }
 
 TEST(ScalingVerdict, ComparesEachSideByItsBestConfiguration) {
@@ -73,16 +70,17 @@ TEST(ScalingVerdict, ComparesEachSideByItsBestConfiguration) {
 }
 
 TEST(ScalingVerdict, CountsWhereEachWayIsAheadAndWhereTheyAreLevel) {
-  EXPECT_THAT(
+  EXPECT_EQ(
       verdicts_on({simulated("vgg16", "fast", 8, kRings, 0.95), simulated("vgg16", "fast", 8, kColocatedServers, 0.5),
                    simulated("vgg16", "a", 8, kRings, 0.5), simulated("vgg16", "a", 8, kColocatedServers, 0.9),
                    simulated("vgg16", "b", 8, kRings, 0.6), simulated("vgg16", "b", 8, kColocatedServers, 0.8),
                    simulated("vgg16", "slow", 8, kRings, 0.3), simulated("vgg16", "slow", 8, kColocatedServers, 0.31)}),
-      EndsWith("The best parameter servers ahead of ring on 2 of 4 networks (1.3 to 1.8 times as fast), level on 1, "
-               "behind on 1."));
-  EXPECT_THAT(verdicts_on({simulated("vgg16", "fast", 8, kRings, 0.95), simulated("vgg16", "fast", 8, kServers, 0.9),
-                           simulated("vgg16", "slow", 8, kRings, 0.5), simulated("vgg16", "slow", 8, kServers, 0.48)}),
-              EndsWith("Ring and the best parameter servers are level on both networks."));
+      "8 GPUs, VGG-16: ring keeps 30 % of ideal speed on slow (10 GbE) and 95 % on fast (200 Gbit/s), simulated. The "
+      "best parameter servers ahead of ring on 2 of 4 networks (1.3 to 1.8 times as fast), level on 1, behind on 1.");
+  EXPECT_EQ(verdicts_on({simulated("vgg16", "fast", 8, kRings, 0.95), simulated("vgg16", "fast", 8, kServers, 0.9),
+                         simulated("vgg16", "slow", 8, kRings, 0.5), simulated("vgg16", "slow", 8, kServers, 0.48)}),
+            "8 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE) and 95 % on fast (200 Gbit/s), simulated. "
+            "Ring and the best parameter servers are level on both networks.");
 }
 
 // ResNet-101 on 10 GbE, as the default sweep has it: bands overlap by far, and one is ahead all the same.
@@ -96,30 +94,37 @@ TEST(ScalingVerdict, ComparesPairsAndNotTheirBands) {
                    .worse = point->step_seconds * 2,
                    .exposed = 1};
   }
-  EXPECT_THAT(verdicts_on({ring, servers}), EndsWith("The best parameter servers are 1.7 (1.5 to 2.0) times as fast as "
-                                                     "ring."));
+  EXPECT_EQ(verdicts_on({ring, servers}),
+            "8 GPUs, VGG-16: parameter servers keep 77 % of ideal speed on slow (10 GbE), simulated. The best "
+            "parameter servers are 1.7 (1.5 to 2.0) times as fast as ring.");
 }
 
 TEST(ScalingVerdict, CallsTheSidesLevelWithinTheErrorOfAPair) {
-  EXPECT_THAT(verdicts_on({simulated("vgg16", "slow", 8, kRings, 0.5), simulated("vgg16", "slow", 8, kServers, 0.47)}),
-              EndsWith("Ring and the best parameter servers are level: 1.06 (0.92 to 1.23) times as fast."));
-  EXPECT_THAT(verdicts_on({measured(2, kRings, 0.8), measured(2, kServers, 0.76)}), HasSubstr("are level"));
-  EXPECT_THAT(verdicts_on({measured(2, kRings, 0.8), measured(2, kServers, 0.7)}), HasSubstr("Ring is 1.14"));
+  EXPECT_EQ(verdicts_on({simulated("vgg16", "slow", 8, kRings, 0.5), simulated("vgg16", "slow", 8, kServers, 0.47)}),
+            "8 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE), simulated. Ring and the best parameter "
+            "servers are level: 1.06 (0.92 to 1.23) times as fast.");
+  EXPECT_EQ(verdicts_on({measured(2, kRings, 0.8), measured(2, kServers, 0.76)}),
+            "2 ranks, ResNet-18 at 64x64: ring keeps 80 % (77 to 82) of ideal speed on this machine (measured). Ring "
+            "and the best parameter servers are level: 1.05 (0.95 to 1.16) times as fast.");
+  EXPECT_EQ(verdicts_on({measured(2, kRings, 0.8), measured(2, kServers, 0.7)}),
+            "2 ranks, ResNet-18 at 64x64: ring keeps 80 % (77 to 82) of ideal speed on this machine (measured). Ring "
+            "is 1.14 (1.03 to 1.26) times as fast as the best parameter servers.");
 }
 
 TEST(ScalingVerdict, SaysWhoIsLikelyAhead) {
   const Point ring = simulated("vgg16", "slow", 8, kRings, 0.5),
               servers = simulated("vgg16", "slow", 8, kServers, 0.45);
-  EXPECT_THAT(verdicts_on({ring, servers}),
-              EndsWith("Ring is likely ahead of the best parameter servers: 1.11 (0.96 to 1.28) times as fast."));
-  EXPECT_THAT(verdicts_on({ring, servers, simulated("vgg16", "fast", 8, kRings, 0.9),
-                           simulated("vgg16", "fast", 8, kServers, 0.89)}),
-              EndsWith("Ring likely ahead of the best parameter servers on 1 of 2 networks (1.1 times as fast), level "
-                       "on 1."));
-  EXPECT_THAT(
-      verdicts_on(
-          {ring, servers, simulated("vgg16", "fast", 8, kRings, 0.9), simulated("vgg16", "fast", 8, kServers, 0.4)}),
-      EndsWith("Ring ahead of the best parameter servers on 1 of 2 networks (2.2 times as fast), likely on 1."));
+  EXPECT_EQ(verdicts_on({ring, servers}),
+            "8 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE), simulated. Ring is likely ahead of the "
+            "best parameter servers: 1.11 (0.96 to 1.28) times as fast.");
+  EXPECT_EQ(verdicts_on({ring, servers, simulated("vgg16", "fast", 8, kRings, 0.9),
+                         simulated("vgg16", "fast", 8, kServers, 0.89)}),
+            "8 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE) and 90 % on fast (200 Gbit/s), simulated. "
+            "Ring likely ahead of the best parameter servers on 1 of 2 networks (1.1 times as fast), level on 1.");
+  EXPECT_EQ(verdicts_on({ring, servers, simulated("vgg16", "fast", 8, kRings, 0.9),
+                         simulated("vgg16", "fast", 8, kServers, 0.4)}),
+            "8 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE) and 90 % on fast (200 Gbit/s), simulated. "
+            "Ring ahead of the best parameter servers on 1 of 2 networks (2.2 times as fast), likely on 1.");
 }
 
 Strategy ring_with(const std::string& compressor) {
@@ -137,39 +142,48 @@ TEST(ScalingVerdict, OfASweepOverCompressorsNamesTheBestAndWhatItGains) {
             "8 GPUs, VGG-16: ring + int8 keeps 70 % of ideal speed on slow (10 GbE), simulated. "
             "int8 is 2.3 (2.0 to 2.7) times as fast as no compression.");
   points.push_back(simulated("vgg16", "slow", 8, kServers, 0.1));
-  EXPECT_THAT(verdicts_on(points), HasSubstr("int8 is 2.3")) << "it was asked for, whatever else there is";
+  EXPECT_EQ(verdicts_on(points),
+            "8 GPUs, VGG-16: ring + int8 keeps 70 % of ideal speed on slow (10 GbE), simulated. int8 is 2.3 (2.0 to "
+            "2.7) times as fast as no compression.")
+      << "it was asked for, whatever else there is";
 }
 
 TEST(ScalingVerdict, LeavesTheUsualCompressionOutWhereSidesAreCompared) {
   const std::string verdict =
       verdicts_on({simulated("vgg16", "slow", 8, kRingFp16, 0.95), simulated("vgg16", "slow", 8, kRings, 0.9),
                    simulated("vgg16", "slow", 8, kServers, 0.2)});
-  EXPECT_THAT(verdict, HasSubstr("ring keeps 90 % of ideal speed on slow"));
-  EXPECT_THAT(verdict, Not(HasSubstr("fp16")));
-  EXPECT_THAT(verdicts_on({simulated("vgg16", "slow", 8, kRingFp16, 0.95), simulated("vgg16", "slow", 8, kRings, 0.5)}),
-              EndsWith("fp16 is 1.9 (1.6 to 2.2) times as fast as no compression."));
+  EXPECT_EQ(verdict,
+            "8 GPUs, VGG-16: ring keeps 90 % of ideal speed on slow (10 GbE), simulated. Ring is 4.5 (3.9 to 5.2) "
+            "times as fast as the best parameter servers.");
+  EXPECT_EQ(verdicts_on({simulated("vgg16", "slow", 8, kRingFp16, 0.95), simulated("vgg16", "slow", 8, kRings, 0.5)}),
+            "8 GPUs, VGG-16: ring + fp16 keeps 95 % of ideal speed on slow (10 GbE), simulated. fp16 is 1.9 (1.6 to "
+            "2.2) times as fast as no compression.");
 }
 
 TEST(ScalingVerdict, OfOtherStrategiesNamesTheBestAndTheNext) {
   Strategy tree = kRings, direct = kRings;
   tree.algorithm = "tree";
   direct.algorithm = "direct";
-  EXPECT_THAT(verdicts_on({simulated("vgg16", "slow", 8, kRings, 0.9), simulated("vgg16", "slow", 8, direct, 0.2),
-                           simulated("vgg16", "slow", 8, tree, 0.6)}),
-              EndsWith("Ring is 1.5 (1.3 to 1.7) times as fast as tree."));
+  EXPECT_EQ(verdicts_on({simulated("vgg16", "slow", 8, kRings, 0.9), simulated("vgg16", "slow", 8, direct, 0.2),
+                         simulated("vgg16", "slow", 8, tree, 0.6)}),
+            "8 GPUs, VGG-16: ring keeps 90 % of ideal speed on slow (10 GbE), simulated. Ring is 1.5 (1.3 to 1.7) "
+            "times as fast as tree.");
 }
 
 TEST(ScalingVerdict, ComparesOnlyPointsOfOneBatch) {
   Point large = simulated("vgg16", "slow", 8, kServers, 0.99);
   large.asked.batch_per_gpu = 256;
-  EXPECT_THAT(verdicts_on({large, simulated("vgg16", "slow", 8, kRings, 0.5)}), Not(HasSubstr("times as fast")));
+  EXPECT_EQ(verdicts_on({large, simulated("vgg16", "slow", 8, kRings, 0.5)}),
+            "8 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE), parameter servers 99 % on slow (10 GbE), "
+            "simulated.");
 }
 
 TEST(ScalingVerdict, ComparesOnlyPointsOfOneDeviceAndPrecision) {
   for (const TrainingTask& task : {TrainingTask{.device = "gpu"}, TrainingTask{.precision = "bf16"}}) {
     Point other = measured(2, kServers, 0.9);
     other.asked.training = task;
-    EXPECT_THAT(verdicts_on({other, measured(2, kRings, 0.5)}), Not(HasSubstr("times as fast")));
+    EXPECT_EQ(verdicts_on({other, measured(2, kRings, 0.5)}),
+              "2 ranks, ResNet-18 at 64x64: ring keeps 50 % (47 to 52) of ideal speed on this machine (measured).");
   }
 }
 
@@ -197,9 +211,12 @@ TEST(ScalingVerdict, GivesNoFiguresOfAnIntervalThatTellsNothing) {
 TEST(ScalingVerdict, DoubtsItsOwnFiguresOnly) {
   Point shown = measured(2, kRings, 0.8), other = measured(1, kRings, 0.9);
   other.warnings = {"the machine was busy"};
-  EXPECT_THAT(verdict_on({shown, other}), Not(HasSubstr("Doubtful")));
+  EXPECT_EQ(verdict_on({shown, other}),
+            "2 ranks, ResNet-18 at 64x64: ring keeps 80 % (77 to 82) of ideal speed on this machine (measured).");
   shown.warnings = {"the machine was busy"};
-  EXPECT_THAT(verdict_on({shown, other}), EndsWith("(measured). Doubtful: see the warnings."));
+  EXPECT_EQ(verdict_on({shown, other}),
+            "2 ranks, ResNet-18 at 64x64: ring keeps 80 % (77 to 82) of ideal speed on this machine (measured). "
+            "Doubtful: see the warnings.");
 }
 
 // Whatever the sweep: at most 25 words to a sentence.
@@ -230,9 +247,12 @@ TEST(ScalingVerdict, PrefersWhatWasMeasuredAtTheSameCountAndWhatReachesMore) {
   Point emulated = simulated("vgg16", "slow", 8, kRings, 0.6);
   emulated.asked.evidence = Evidence::emulated;
   const Point model = simulated("vgg16", "slow", 8, kRings, 0.2), larger = simulated("vgg16", "slow", 9, kRings, 0.5);
-  EXPECT_THAT(verdict_on({model, emulated, timed}), StartsWith("8 ranks, ResNet-18"));
-  EXPECT_THAT(verdict_on({model, emulated}), EndsWith("emulated."));
-  EXPECT_THAT(verdict_on({model, emulated, timed, larger}), StartsWith("9 GPUs"));
+  EXPECT_EQ(verdict_on({model, emulated, timed}),
+            "8 ranks, ResNet-18 at 64x64: ring keeps 70 % (67 to 72) of ideal speed on this machine (measured).");
+  EXPECT_EQ(verdict_on({model, emulated}),
+            "8 GPUs, VGG-16: ring keeps 60 % of ideal speed on slow (10 GbE), emulated.");
+  EXPECT_EQ(verdict_on({model, emulated, timed, larger}),
+            "9 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE), simulated.");
 }
 
 TEST(ScalingVerdict, CallsEachClusterByItsIdAndTablesAddItsTitleAndGpu) {
@@ -259,7 +279,9 @@ TEST(ScalingVerdict, NeverPutsAStepOntoAGpuThatItWasNotRecordedOn) {
   input.profile_titles["all"] = "Lab, 8 x RTX 2080 Ti, 100 GbE";
   input.profile_gpus = {{"slow", "RTX 2080 Ti"}, {"other", "RTX 2080 Ti"}, {"all", "RTX 2080 Ti"}};
   const Document document = kScalingReport.build(input);
-  for (const Verdict& verdict : all_of<Verdict>(document)) EXPECT_THAT(verdict.text, Not(HasSubstr("RTX")));
+  for (const Verdict& verdict : all_of<Verdict>(document))
+    EXPECT_EQ(verdict.text,
+              "8 GPUs, mine: ring keeps 50 % of ideal speed on slow (10 GbE) and 80 % on all (100 GbE), simulated.");
   std::vector<std::string> networks;
   for (const auto& row : best_rows(document)) networks.push_back(row.at(1));
   EXPECT_THAT(networks, ElementsAre("all (Lab, 100 GbE)", "other", "slow (10 GbE)"));
@@ -285,12 +307,14 @@ TEST(ScalingVerdict, FallsBackToWhatScalesThoughAProcessByItselfIsFaster) {
   alone.efficiency.reset();
   ring.efficiency.reset();
   ring.throughput = alone.throughput / 2;
-  EXPECT_THAT(verdict_on({alone, ring}), HasSubstr("samples/s with ring on slow"));
+  EXPECT_EQ(verdict_on({alone, ring}),
+            "8 GPUs, VGG-16: 50 samples/s with ring on slow (simulated), without a baseline for an efficiency.");
 }
 
 TEST(ScalingVerdict, UsesPublishedFiguresOnlyWhereThereIsNothingElse) {
   const Point theirs = published("slow", 512, kRings, 0.5);
-  EXPECT_THAT(verdict_on({theirs, simulated("vgg16", "slow", 4, kRings, 0.9)}), StartsWith("4 GPUs"));
+  EXPECT_EQ(verdict_on({theirs, simulated("vgg16", "slow", 4, kRings, 0.9)}),
+            "4 GPUs, VGG-16: ring keeps 90 % of ideal speed on slow (10 GbE), simulated.");
   EXPECT_EQ(verdict_on({theirs}), "512 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE), published.");
   EXPECT_EQ(reason_for({theirs}), "As published elsewhere; nothing was simulated or measured.");
 }
@@ -331,8 +355,9 @@ TEST(ScalingVerdict, TellsErrorsOnFiguresThatChoseSomethingApart) {
 TEST(ScalingVerdict, SaysOfABaselineAloneThatNothingWasCommunicated) {
   Point alone = measured(1, kAlone, 1);
   alone.efficiency.reset();
-  EXPECT_THAT(verdict_on({alone}), StartsWith("1 rank, ResNet-18 at 64x64: 100 samples/s with no communication on "
-                                              "this machine (measured)"));
+  EXPECT_EQ(verdict_on({alone}),
+            "1 rank, ResNet-18 at 64x64: 100 samples/s with no communication on this machine (measured), without a "
+            "baseline for an efficiency.");
 }
 
 }  // namespace
