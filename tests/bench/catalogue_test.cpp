@@ -24,10 +24,8 @@ namespace {
 using namespace std::chrono_literals;
 using nlohmann::json;
 using testing::AllOf;
-using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
@@ -81,76 +79,108 @@ std::string findings_of(const std::string& text) {
 TEST(ProfileCheck, FindsNothingInAProfileWithoutAMistake) { EXPECT_EQ(findings_of(kGood), ""); }
 
 TEST(ProfileCheck, KnowsWhatLinksAndBusesCarry) {
-  EXPECT_THAT(findings_of(changed("370 GB/s", "900 GB/s")),
-              StartsWith("my.toml:9: error: local.rate: 7.2 Tbit/s is more than the links of this GPU carry in one "
-                         "direction, 3.6 Tbit/s; it looks like both directions together\n"));
-  EXPECT_THAT(findings_of(changed("370 GB/s", "3600 GB/s")), HasSubstr("it looks like bits taken for bytes"));
-  EXPECT_THAT(findings_of(changed("370 GB/s", "600 GB/s")), AllOf(HasSubstr("9: error"), Not(HasSubstr("looks like"))));
-  EXPECT_THAT(findings_of(changed("370 GB/s", "4000 GB/s")), HasSubstr("more than the GPU's memory gives"));
-  EXPECT_THAT(findings_of(changed("370 GB/s", "450 Gbit/s")),
-              HasSubstr("9: warning: local.rate: 450 Gbit/s is an eighth"));
+  EXPECT_EQ(findings_of(changed("370 GB/s", "900 GB/s")),
+            "my.toml:9: error: local.rate: 7.2 Tbit/s is more than the links of this GPU carry in one direction, 3.6 "
+            "Tbit/s; it looks like both directions together\n");
+  EXPECT_EQ(findings_of(changed("370 GB/s", "3600 GB/s")),
+            "my.toml:9: error: local.rate: 28.8 Tbit/s is more than the links of this GPU carry in one direction, 3.6 "
+            "Tbit/s; it looks like bits taken for bytes\n"
+            "my.toml:9: error: local.rate: 28.8 Tbit/s is more than the GPU's memory gives, 26.8 Tbit/s\n");
+  EXPECT_EQ(findings_of(changed("370 GB/s", "600 GB/s")),
+            "my.toml:9: error: local.rate: 4.8 Tbit/s is more than the links of this GPU carry in one direction, 3.6 "
+            "Tbit/s\n");
+  EXPECT_EQ(
+      findings_of(changed("370 GB/s", "4000 GB/s")),
+      "my.toml:9: error: local.rate: 32 Tbit/s is more than the links of this GPU carry in one direction, 3.6 Tbit/s\n"
+      "my.toml:9: error: local.rate: 32 Tbit/s is more than the GPU's memory gives, 26.8 Tbit/s\n");
+  EXPECT_EQ(findings_of(changed("370 GB/s", "450 Gbit/s")),
+            "my.toml:9: warning: local.rate: 450 Gbit/s is an eighth of what the links of this GPU carry; are bytes "
+            "meant?\n");
   EXPECT_EQ(findings_of(changed("370 GB/s", "450 GB/s")), "") << "all that the links carry";
-  EXPECT_THAT(findings_of(changed("\"h100-sxm\"", "\"rtx6000ada\"")), HasSubstr("more than the bus of this GPU"));
+  EXPECT_EQ(
+      findings_of(changed("\"h100-sxm\"", "\"rtx6000ada\"")),
+      "my.toml:9: error: local.rate: 2.96 Tbit/s is more than the bus of this GPU carry in one direction, 252 Gbit/s\n"
+      "my.toml:12: error: network.line_rate: 400 Gbit/s is more than the PCIe bus of nodes with this GPU carries to a "
+      "NIC, 252 Gbit/s\n");
 }
 
 TEST(ProfileCheck, KnowsHowFastNicsAre) {
-  EXPECT_THAT(
-      findings_of(changed("400 Gbit/s", "400 GB/s")),
-      HasSubstr("my.toml:12: error: network.line_rate: 3.2 Tbit/s is more than the fastest NIC has, 800 Gbit/s; it "
-                "looks like bytes taken for bits"));
-  EXPECT_THAT(findings_of(changed("400 Gbit/s", "3200 Gbit/s")), HasSubstr("several NICs are stated by network.nics"));
-  EXPECT_THAT(findings_of(changed("400 Gbit/s", "50 GB/s")),
-              HasSubstr("12: warning: network.line_rate: 50 GB/s are 400"));
-  EXPECT_THAT(findings_of(changed("400 Gbit/s", "25 GB/s")), HasSubstr("25 GB/s are 200 Gbit/s; are bits meant"));
+  EXPECT_EQ(findings_of(changed("400 Gbit/s", "400 GB/s")),
+            "my.toml:12: error: network.line_rate: 3.2 Tbit/s is more than the fastest NIC has, 800 Gbit/s; it looks "
+            "like bytes taken for bits\n");
+  EXPECT_EQ(findings_of(changed("400 Gbit/s", "3200 Gbit/s")),
+            "my.toml:12: error: network.line_rate: 3.2 Tbit/s is more than the fastest NIC has, 800 Gbit/s; several "
+            "NICs are stated by network.nics\n");
+  EXPECT_EQ(
+      findings_of(changed("400 Gbit/s", "50 GB/s")),
+      "my.toml:12: warning: network.line_rate: 50 GB/s are 400 Gbit/s; are bits meant, in which NICs are sold?\n");
+  EXPECT_EQ(
+      findings_of(changed("400 Gbit/s", "25 GB/s")),
+      "my.toml:12: warning: network.line_rate: 25 GB/s are 200 Gbit/s; are bits meant, in which NICs are sold?\n");
   EXPECT_EQ(findings_of(changed("400 Gbit/s", "12.5 GB/s")), "") << "no NIC has 12.5 Gbit/s";
-  EXPECT_THAT(findings_of(changed("400 Gbit/s", "800 Gbit/s")),
-              HasSubstr("12: error: network.line_rate: 800 Gbit/s is more than the PCIe bus of nodes with this GPU"));
-  EXPECT_THAT(findings_of(changed("protocol_efficiency = { value = 0.95, source = \"offer\" }\n", "")),
-              StartsWith("my.toml: warning: network.protocol_efficiency"));
+  EXPECT_EQ(findings_of(changed("400 Gbit/s", "800 Gbit/s")),
+            "my.toml:12: error: network.line_rate: 800 Gbit/s is more than the PCIe bus of nodes with this GPU carries "
+            "to a NIC, 504 Gbit/s\n");
+  EXPECT_EQ(findings_of(changed("protocol_efficiency = { value = 0.95, source = \"offer\" }\n", "")),
+            "my.toml: warning: network.protocol_efficiency: all of the line is taken for payload; TCP reaches 94 to 97 "
+            "% of it, InfiniBand 90 to 97 %\n");
 }
 
 TEST(ProfileCheck, QuestionsLatenciesOfAnotherUnit) {
-  EXPECT_THAT(findings_of(changed("15 us", "15 ms")), HasSubstr("11: warning: network.latency: 15 ms is hardly"));
-  EXPECT_THAT(findings_of(changed("15 us", "15 ns")), HasSubstr("11: warning: network.latency: 15 ns is hardly"));
-  EXPECT_THAT(findings_of(changed("3 us", "30 us")),
-              HasSubstr("8: warning: local.latency: 30 us is more than between"));
-  EXPECT_THAT(findings_of(changed("[network]", "[network]\nlow_latency = \"16 us\"")),
-              HasSubstr("11: error: network.low_latency: 16 us is more than network.latency"));
-  EXPECT_THAT(findings_of(changed("[local]", "[local]\nlow_latency = \"4 us\"")),
-              HasSubstr("8: error: local.low_latency: 4 us is more than local.latency"));
+  EXPECT_EQ(findings_of(changed("15 us", "15 ms")),
+            "my.toml:11: warning: network.latency: 15 ms is hardly the latency of a message; is the unit right (us, "
+            "ms, ns)?\n");
+  EXPECT_EQ(findings_of(changed("15 us", "15 ns")),
+            "my.toml:11: warning: network.latency: 15 ns is hardly the latency of a message; is the unit right (us, "
+            "ms, ns)?\n"
+            "my.toml:8: warning: local.latency: 3 us is more than between nodes, 15 ns\n");
+  EXPECT_EQ(findings_of(changed("3 us", "30 us")),
+            "my.toml:8: warning: local.latency: 30 us is more than between nodes, 15 us\n");
+  EXPECT_EQ(findings_of(changed("[network]", "[network]\nlow_latency = \"16 us\"")),
+            "my.toml:11: error: network.low_latency: 16 us is more than network.latency, 15 us\n"
+            "my.toml:11: note: network.low_latency: no source is given\n");
+  EXPECT_EQ(findings_of(changed("[local]", "[local]\nlow_latency = \"4 us\"")),
+            "my.toml:8: error: local.low_latency: 4 us is more than local.latency, 3 us\n"
+            "my.toml:8: note: local.low_latency: no source is given\n");
 }
 
 TEST(ProfileCheck, ComparesStreamsWithTheirNics) {
-  EXPECT_THAT(
-      findings_of(changed("\"100 Gbit/s\"", "\"500 Gbit/s\"")),
-      HasSubstr("14: error: network.stream_cap: one stream of 500 Gbit/s cannot be more than the NICs together"));
-  EXPECT_THAT(findings_of(changed("stream_cap = { value = \"100 Gbit/s\", source = \"offer\" }\n", "")),
-              HasSubstr("14: warning: network.streams: it means nothing without"));
+  EXPECT_EQ(findings_of(changed("\"100 Gbit/s\"", "\"500 Gbit/s\"")),
+            "my.toml:14: error: network.stream_cap: one stream of 500 Gbit/s cannot be more than the NICs together, "
+            "400 Gbit/s\n");
+  EXPECT_EQ(findings_of(changed("stream_cap = { value = \"100 Gbit/s\", source = \"offer\" }\n", "")),
+            "my.toml:14: warning: network.streams: it means nothing without network.stream_cap\n");
 }
 
 TEST(ProfileCheck, MissesRatesSourcesAndAnUncertainty) {
   const std::string own = findings_of(changed("\"h100-sxm\"", "\"own\""));
   EXPECT_THAT(own, HasSubstr("my.toml: warning: rates: no samples/s of one GPU are known"));
   EXPECT_THAT(own, HasSubstr("my.toml:3: note: gpu: cluster-profiles/gpus has no own"));
-  EXPECT_THAT(findings_of(changed("[price]", "[rates]\nmine = 5\n[price]")),
-              AllOf(HasSubstr("19: warning: rates.mine: the batch"), HasSubstr("19: note: rates.mine: no source")));
-  EXPECT_THAT(findings_of(changed("{ value = \"15 us\", source = \"offer\" }", "\"15 us\"")),
-              HasSubstr("11: note: network.latency: no source is given"));
-  EXPECT_THAT(findings_of(changed("value = 0.1, ", "value = 0, ")), HasSubstr("17: warning: prediction.uncertainty"));
-  EXPECT_THAT(findings_of(changed("value = 2, source", "value = 2, assumed = 3, source")),
-              HasSubstr("4: note: gpus_per_node: 2 is assumed, and may be 3 times higher or lower: offer"));
+  EXPECT_EQ(findings_of(changed("[price]", "[rates]\nmine = 5\n[price]")),
+            "my.toml:19: warning: rates.mine: the batch at which it was measured is not stated\n"
+            "my.toml:19: note: rates.mine: no source is given\n");
+  EXPECT_EQ(findings_of(changed("{ value = \"15 us\", source = \"offer\" }", "\"15 us\"")),
+            "my.toml:11: note: network.latency: no source is given\n");
+  EXPECT_EQ(findings_of(changed("value = 0.1, ", "value = 0, ")),
+            "my.toml:17: warning: prediction.uncertainty: no figure is exact: without it bands hold the error of the "
+            "model alone\n");
+  EXPECT_EQ(findings_of(changed("value = 2, source", "value = 2, assumed = 3, source")),
+            "my.toml:4: note: gpus_per_node: 2 is assumed, and may be 3 times higher or lower: offer\n");
 }
 
 TEST(ProfileCheck, KnowsTheAgeOfAPrice) {
-  EXPECT_THAT(findings_of(changed("2026-09-20", "2026-11-24")),
-              HasSubstr("22: error: price.retrieved: 2026-11-24 lies in"));
+  EXPECT_EQ(findings_of(changed("2026-09-20", "2026-11-24")),
+            "my.toml:22: error: price.retrieved: 2026-11-24 lies in the future\n");
   EXPECT_EQ(findings_of(changed("2026-09-20", "2026-11-23")), "");
   EXPECT_EQ(findings_of(changed("2026-09-20", "2026-08-25")), "") << "90 days";
-  EXPECT_THAT(findings_of(changed("2026-09-20", "2026-08-24")),
-              HasSubstr("22: warning: price.retrieved: 2026-08-24 is 91 days ago"));
-  EXPECT_THAT(findings_of(changed("2026-09-20", "not stated")),
-              HasSubstr("22: warning: price.retrieved: nobody knows"));
-  EXPECT_THAT(findings_of(changed("= 10", "= 7000")), HasSubstr("19: warning: price.per_node_hour: it makes 3500 USD"));
+  EXPECT_EQ(findings_of(changed("2026-09-20", "2026-08-24")),
+            "my.toml:22: warning: price.retrieved: 2026-08-24 is 91 days ago; prices move more than bandwidths, look "
+            "again\n");
+  EXPECT_EQ(findings_of(changed("2026-09-20", "not stated")),
+            "my.toml:22: warning: price.retrieved: nobody knows how old the price is\n");
+  EXPECT_EQ(findings_of(changed("= 10", "= 7000")),
+            "my.toml:19: warning: price.per_node_hour: it makes 3500 USD for a GPU-hour, which is hardly a price; what "
+            "a whole node of 2 GPUs costs for an hour is meant\n");
   EXPECT_EQ(findings_of(changed("\"USD\"\nregion = \"north\"", "\"INR\"\nregion = \"north\"")), "");
 }
 
@@ -195,8 +225,7 @@ TEST(ProfileDiff, ShowsOnlyWhatDiffersUnlessAllIsAskedFor) {
   EXPECT_THAT(text, AllOf(HasSubstr("network.latency"), HasSubstr("15 us"), HasSubstr("30 us (assumed)"),
                           HasSubstr(" 2\n"), Not(HasSubstr("line_rate"))));
   EXPECT_THAT(terminal_text(difference_document(a, b, true)), HasSubstr("network.line_rate"));
-  EXPECT_THAT(terminal_text(difference_document(a, parse(kGood, "c.toml"), false)),
-              HasSubstr("state the same figures"));
+  EXPECT_EQ(terminal_text(difference_document(a, parse(kGood, "c.toml"), false)), "a and c state the same figures.\n");
   const json only = json::parse(difference_json(a, b, false));
   EXPECT_EQ(only.at("figures").size(), 1U);
   EXPECT_EQ(only.at("figures").at(0).at("ratio"), 2);
@@ -245,28 +274,34 @@ TEST(CatalogueFilter, LeavesWhatMeetsEveryCondition) {
 }
 
 TEST(CatalogueFilter, SaysWhichConditionLeavesNothing) {
-  expect_error([] { names({.gpu = "h10"}); }, ExitCode::usage, HasSubstr("no GPU 'h10'; did you mean 'h100-sxm'?"),
-               HasSubstr("known: a100, h100-sxm"));
-  expect_error([] { names({.gpu = "h"}); }, ExitCode::usage, HasSubstr("no GPU 'h'"), HasSubstr("known"));
-  expect_error([] { names({.provider = "smallcloud"}); }, ExitCode::usage, HasSubstr("did you mean 'Small Cloud'?"),
-               HasSubstr("known: Small Cloud"));
+  expect_error([] { names({.gpu = "h10"}); }, ExitCode::usage, "no GPU 'h10'; did you mean 'h100-sxm'?",
+               "known: a100, h100-sxm");
+  expect_error([] { names({.gpu = "h"}); }, ExitCode::usage, "no GPU 'h'", "known: a100, h100-sxm");
+  expect_error([] { names({.provider = "smallcloud"}); }, ExitCode::usage,
+               "no provider 'smallcloud'; did you mean 'Small Cloud'?", "known: Small Cloud");
   expect_error([] { names({.gpu = "h100", .max_price = "1usd"}); }, ExitCode::usage,
-               HasSubstr("no profile meets --gpu h100 and --max-price 1.00 USD"),
-               AllOf(HasSubstr("without --gpu h100: 0; without --max-price 1.00 USD: 5"),
-                     HasSubstr("the cheapest of the rest is cheap, 3.00 USD for a GPU-hour")));
-  expect_error([] { names({.max_price = "100inr"}); }, ExitCode::usage, HasSubstr("no profile meets"),
-               HasSubstr("no price in INR is known"));
+               "no profile meets --gpu h100 and --max-price 1.00 USD",
+               "profiles left without --gpu h100: 0; without --max-price 1.00 USD: 5; the cheapest of the rest is "
+               "cheap, 3.00 USD for a GPU-hour");
+  expect_error([] { names({.max_price = "100inr"}); }, ExitCode::usage, "no profile meets --max-price 100 INR",
+               "profiles left without --max-price 100 INR: 6; no price in INR is known for the rest");
 }
 
 TEST(CatalogueFilter, RefusesWhatMakesNoSense) {
   const auto refused = [](const CatalogueTexts& texts, const char* message, const char* hint) {
-    expect_error([&] { parse_catalogue_filter(texts); }, ExitCode::usage, HasSubstr(message), HasSubstr(hint));
+    expect_error([&] { parse_catalogue_filter(texts); }, ExitCode::usage, message, hint);
   };
-  refused({.max_price = "cheap"}, "--max-price cheap is no price", "5usd");
-  refused({.max_price = "-1usd"}, "--max-price -1usd", "one GPU may cost for an hour");
-  refused({.min_bandwidth = "5"}, "--min-bandwidth: invalid rate '5'", "25 Gbit/s");
-  refused({.min_bandwidth = "-5Gbit/s"}, "--min-bandwidth -5Gbit/s is no bandwidth", "100Gbit/s");
-  refused({.gpu = "a,,b"}, "--gpu", "");
+  refused({.max_price = "cheap"}, "--max-price cheap is no price",
+          "write such as 5usd: what one GPU may cost for an hour, and the three letters of a currency");
+  refused({.max_price = "-1usd"}, "--max-price -1usd is no price",
+          "write such as 5usd: what one GPU may cost for an hour, and the three letters of a currency");
+  refused({.min_bandwidth = "5"},
+          "--min-bandwidth: invalid rate '5': it has no unit; expected a number and bit/s, kbit/s, Mbit/s, Gbit/s, "
+          "Tbit/s, B/s, kB/s, MB/s, GB/s or TB/s",
+          "write it like 25 Gbit/s");
+  refused({.min_bandwidth = "-5Gbit/s"}, "--min-bandwidth -5Gbit/s is no bandwidth",
+          "write such as 100Gbit/s: a GPU's share of its node's NICs");
+  refused({.gpu = "a,,b"}, "--gpu 'a,,b' has an empty item", "write a,b,c without spaces");
 }
 
 TEST(CatalogueListing, FitsIntoEightyColumnsAndSaysWhatIsAssumed) {
@@ -328,8 +363,9 @@ TEST(ProfileVerb, ComparesTwoProfiles) {
               AllOf(HasSubstr("network.line_rate"), HasSubstr("25 Gbit/s"), HasSubstr("100 Gbit/s"),
                     HasSubstr("Where they are from"), HasSubstr("1.27")));
   EXPECT_EQ(json::parse(run("profile", {"diff", "dgx-a100", "dgx-a100", "--json"}).out).at("figures"), json::array());
-  expect_error([] { run("profile", {"diff", "dgx-a100"}); }, ExitCode::usage, HasSubstr("two profiles are needed"));
-  expect_error([] { run("profile", {"chek"}); }, ExitCode::usage, HasSubstr("did you mean 'check'?"));
+  expect_error([] { run("profile", {"diff", "dgx-a100"}); }, ExitCode::usage, "two profiles are needed");
+  expect_error([] { run("profile", {"chek"}); }, ExitCode::usage,
+               "no action on profiles 'chek'; did you mean 'check'?");
   EXPECT_THAT(run("profile", {}).out, AllOf(HasSubstr("diff"), HasSubstr("check"), HasSubstr("Examples")));
 }
 
@@ -343,7 +379,7 @@ TEST(ListVerb, FiltersProfilesOnly) {
       [] {
         run("list", {"models", "--gpu", "h100"});
       },
-      ExitCode::usage, HasSubstr("say nothing about models"));
+      ExitCode::usage, "the conditions on a cluster say nothing about models");
 }
 
 // ---- the family of shipped profiles

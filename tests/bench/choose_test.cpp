@@ -48,21 +48,26 @@ TEST(Goals, AskForNinetyPercentWhereNothingElseIsAskedFor) {
 
 TEST(Goals, ThatMakeNoSenseAreRefusedWithAnExample) {
   const auto refused = [](const GoalTexts& texts, const char* what, const char* hint) {
-    expect_error([&] { parse_goals(texts); }, ExitCode::usage, HasSubstr(what), HasSubstr(hint));
+    expect_error([&] { parse_goals(texts); }, ExitCode::usage, what, hint);
   };
-  refused({.target = "140%"}, "--target 140% is more than the ideal", "90%");
-  refused({.samples = "1e303"}, "--samples 1e303 is invalid", "115M");
-  refused({.target = "fast"}, "--target fast is invalid", "90%");
-  refused({.samples = "-5"}, "--samples -5", "115M");
-  refused({.samples = "5 apples"}, "--samples 5 apples", "115M");
-  refused({.epochs = "nan"}, "--epochs nan", "90");
-  refused({.samples = "1M", .deadline = "6"}, "--deadline 6", "90min");
-  refused({.samples = "1M", .budget = "5 euros"}, "--budget 5 euros", "500usd");
-  refused({.samples = "1M", .budget = "-5usd"}, "--budget -5usd", "500usd");
-  refused({.samples = "1M", .budget = "nan usd"}, "--budget nan usd", "500usd");
-  refused({.deadline = "6h"}, "needs to know how much to train", "--epochs");
-  refused({.budget = "6"}, "needs to know how much to train", "--samples");
-  refused({.samples = "1M", .epochs = "1"}, "--samples and --epochs", "one of them");
+  refused({.target = "140%"}, "--target 140% is more than the ideal", "it is an efficiency, such as 90% or 0.9");
+  refused({.samples = "1e303"}, "--samples 1e303 is invalid", "write such as 115M");
+  refused({.target = "fast"}, "--target fast is invalid", "write such as 90% or 0.9");
+  refused({.samples = "-5"}, "--samples -5 is invalid", "write such as 115M");
+  refused({.samples = "5 apples"}, "--samples 5 apples is invalid", "write such as 115M");
+  refused({.epochs = "nan"}, "--epochs nan is invalid", "write such as 90");
+  refused({.samples = "1M", .deadline = "6"}, "--deadline 6 is invalid", "write such as 6h, 90min or 2d");
+  refused({.samples = "1M", .budget = "5 euros"}, "--budget 5 euros is invalid",
+          "write such as 500usd: a number and the three letters of a currency");
+  refused({.samples = "1M", .budget = "-5usd"}, "--budget -5usd is invalid",
+          "write such as 500usd: a number and the three letters of a currency");
+  refused({.samples = "1M", .budget = "nan usd"}, "--budget nan usd is invalid",
+          "write such as 500usd: a number and the three letters of a currency");
+  refused({.deadline = "6h"}, "a deadline or a budget needs to know how much to train",
+          "add --samples 115M, or --epochs 90 for ImageNet");
+  refused({.budget = "6"}, "a deadline or a budget needs to know how much to train",
+          "add --samples 115M, or --epochs 90 for ImageNet");
+  refused({.samples = "1M", .epochs = "1"}, "--samples and --epochs both say how much to train", "give one of them");
 }
 
 std::string choose_by(std::vector<std::string> arguments) {
@@ -111,8 +116,8 @@ TEST(ChooseVerb, LeavesOutClustersWithoutAPriceWhereABudgetIsGiven) {
   const std::string text = choose_by(with("aws-p3-25gbe,dgx-a100"));
   EXPECT_THAT(text,
               AllOf(HasSubstr("dgx-a100: no price is known"), HasSubstr("1 of 1 clusters surely or likely meets")));
-  expect_error([&] { choose_by(with("dgx-a100")); }, ExitCode::usage, HasSubstr("nothing is left to choose from"),
-               HasSubstr("no price is known"));
+  expect_error([&] { choose_by(with("dgx-a100")); }, ExitCode::usage, "nothing is left to choose from",
+               "dgx-a100: no price is known");
   testing::internal::GetCapturedStdout();
 }
 
@@ -137,10 +142,12 @@ TEST(ChooseVerb, SearchesTheMethodThatIsTheQuickestOfThoseThatHaveRoom) {
   EXPECT_THAT(answer("llama2-7b", "auto"), AllOf(HasSubstr("with ring, fsdp"), Not(HasSubstr("Left out"))));
   EXPECT_THAT(answer("resnet50", "auto"), AllOf(HasSubstr("level with"), Not(HasSubstr("tensor"))));
   EXPECT_THAT(answer("resnet50", "auto,ssp:2"), HasSubstr("Left out: ring on 16 GPUs: ssp:2")) << "it was named";
-  expect_error([&] { answer("llama2-7b", "synchronous"); }, ExitCode::usage, HasSubstr("every combination was refused"),
-               HasSubstr("GB"));
+  expect_error([&] { answer("llama2-7b", "synchronous"); }, ExitCode::usage,
+               "nothing to do: every combination was refused",
+               "llama2-7b on GPUs of 80 GB: weights, gradients and optimizer take 108 GB, and plain data parallelism "
+               "has all of them on each GPU; --precision bf16-true takes 54 GB; --method zero:1 takes 57 GB");
   testing::internal::GetCapturedStdout();
-  expect_error([&] { answer("gpt3-175b", "auto"); }, ExitCode::usage, HasSubstr("every combination was refused"),
+  expect_error([&] { answer("gpt3-175b", "auto"); }, ExitCode::usage, "nothing to do: every combination was refused",
                AllOf(HasSubstr("none of the "), testing::SizeIs(testing::Lt(400U))));
   testing::internal::GetCapturedStdout();
 }
@@ -171,8 +178,8 @@ TEST(ChooseVerb, ConvertsNoCurrency) {
                     HasSubstr("1000 INR  reserved  not stated  2026")));
   EXPECT_THAT(choose_on(both, ""), AllOf(HasSubstr("in INR"), HasSubstr("USD")));
   EXPECT_THAT(choose_on(rupees, ""), AllOf(HasSubstr(" INR "), Not(HasSubstr("in INR"))));
-  expect_error([&] { choose_on("aws-p3-25gbe", "50eur"); }, ExitCode::usage, HasSubstr("nothing is left"),
-               HasSubstr("no currency is converted"));
+  expect_error([&] { choose_on("aws-p3-25gbe", "50eur"); }, ExitCode::usage, "nothing is left to choose from",
+               "aws-p3-25gbe: its price is in USD and the budget in EUR, and no currency is converted");
   testing::internal::GetCapturedStdout();
 }
 
@@ -198,8 +205,9 @@ TEST(ChooseVerb, ComparesNoClustersByAStepThatWasRecordedElsewhere) {
   write_bytes(folder / "mine.toml", kOwnTimeline);
   std::vector<std::string> arguments{"--workload",  (folder / "mine.toml").string(), "--gpus", "16", "--profile",
                                      "aws-p3-25gbe"};
-  expect_error([&] { choose_by(arguments); }, ExitCode::usage, HasSubstr("nothing is left to choose from"),
-               HasSubstr("not what the timeline was recorded on; give --single-gpu-rate"));
+  expect_error([&] { choose_by(arguments); }, ExitCode::usage, "nothing is left to choose from",
+               "aws-p3-25gbe: its GPU is not what the timeline was recorded on; give --single-gpu-rate "
+               "SAMPLES_PER_SECOND or a [rates] entry");
   testing::internal::GetCapturedStdout();
   arguments.insert(arguments.end(), {"--single-gpu-rate", "500"});
   EXPECT_THAT(choose_by(arguments), HasSubstr("a model of mine: 16 GPUs of aws-p3-25gbe (AWS p3.16xlarge"));
@@ -210,8 +218,8 @@ TEST(ChooseVerb, SaysWhyServersOnOneNodeAreLeftOut) {
       [] {
         choose_by({"--workload", "resnet50", "--gpus", "8", "--profile", "dgx-a100", "--algorithm", "ps"});
       },
-      ExitCode::usage, HasSubstr("nothing is left to choose from"),
-      HasSubstr("parameter servers on one node: its ranks add up among themselves"));
+      ExitCode::usage, "nothing is left to choose from",
+      "parameter servers on one node: its ranks add up among themselves either way; take a ring");
   testing::internal::GetCapturedStdout();
 }
 
@@ -268,13 +276,17 @@ TEST(ChooseVerb, TakesClustersByGpuAndProvider) {
   };
   EXPECT_THAT(clusters({"--gpu", "h100", "--provider", "aws,oracle"}),
               testing::UnorderedElementsAre("aws-p5", "oci-h100"));
-  expect_error([&] { clusters({"--gpu", "h10"}); }, ExitCode::usage, HasSubstr("h10"), HasSubstr("h100"));
+  expect_error(
+      [&] {
+        clusters({"--gpu", "h10"});
+      },
+      ExitCode::usage, "no GPU 'h10'; did you mean 'h100-pcie'?", HasSubstr("h100"));
   testing::internal::GetCapturedStdout();
   expect_error(
       [&] {
         clusters({"--gpu", "h100", "--profile", "aws-p5"});
       },
-      ExitCode::usage, HasSubstr("--profile"), HasSubstr("one of the two"));
+      ExitCode::usage, "--profile names the clusters, and conditions choose them", "give one of the two");
   testing::internal::GetCapturedStdout();
 }
 
@@ -340,14 +352,19 @@ TEST(ChooseVerb, SaysWhereNoRateOfOneGpuIsKnown) {
       [&] {
         choose_by({"--workload", (folder / "mine.toml").string(), "--gpu", "v100"});
       },
-      ExitCode::usage, HasSubstr("no cluster has a rate of one GPU for mine"), HasSubstr("--rate h100="));
+      ExitCode::usage, "no cluster has a rate of one GPU for mine",
+      "give --rate h100=SAMPLES_PER_SECOND, or --profile with a file of your own that has one");
   testing::internal::GetCapturedStdout();
   EXPECT_THAT(choose_by({"--workload", "mobilenet_v2", "--gpu", "v100", "--rate", "v100=900", "--gpus", "8"}),
               HasSubstr("900"));
   EXPECT_THAT(
       choose_by({"--workload", "gpt2_small", "--single-gpu-rate", "12", "--gpus", "8", "--profile", "dgx-a100"}),
       HasSubstr("GPT-2 (124 M): 8 GPUs of"));
-  expect_error([] { choose_by({"--workload", "vgg17"}); }, ExitCode::usage, HasSubstr("vgg17"), HasSubstr("vgg16"));
+  expect_error(
+      [] {
+        choose_by({"--workload", "vgg17"});
+      },
+      ExitCode::usage, "no workload 'vgg17'; did you mean 'vgg16'?", HasSubstr("vgg16"));
   testing::internal::GetCapturedStdout();
 }
 
@@ -360,7 +377,8 @@ TEST(ChooseVerb, ComparesGpusInOnePrecision) {
       [] {
         choose_by({"--workload", "resnet50", "--gpus", "8", "--profile", "aws-p3-25gbe", "--precision", "bf16"});
       },
-      ExitCode::usage, testing::_, HasSubstr("its GPU does not compute in bf16"));
+      ExitCode::usage, testing::_,
+      "resnet50 on aws-p3-25gbe: its GPU does not compute in bf16; give another --precision");
   testing::internal::GetCapturedStdout();
 }
 
@@ -380,7 +398,8 @@ TEST(ChooseVerb, TakesTransformersByTheirNumbers) {
       [] {
         choose_by({"--workload", "transformer:layers=12"});
       },
-      ExitCode::usage, HasSubstr("a transformer without hidden"), HasSubstr("transformer:layers=32,"));
+      ExitCode::usage, "a transformer without hidden",
+      "write transformer:layers=32,hidden=4096,heads=32,vocab=32000,seq=2048");
   testing::internal::GetCapturedStdout();
 }
 
@@ -389,7 +408,9 @@ TEST(ChooseVerb, RefusesStepsWhoseActivationsHaveNoRoom) {
       [] {
         choose_by({"--workload", "resnet50", "--profile", "dgx-a100", "--gpus", "8", "--batch", "2048"});
       },
-      ExitCode::usage, testing::_, HasSubstr("and activations of 2048 samples 182 GB: give --batch 896"));
+      ExitCode::usage, testing::_,
+      "resnet50 on GPUs of 80 GB: weights, gradients and optimizer take 0.307 GB, and activations of 2048 samples 182 "
+      "GB: give --batch 896");
   testing::internal::GetCapturedStdout();
 }
 
@@ -397,15 +418,24 @@ TEST(ChooseVerb, NamesWhatWouldHaveRoom) {
   const auto refused = [](const std::vector<std::string>& more, const char* why) {
     std::vector<std::string> arguments{"--gpus", "8", "--profile", "aws-p5", "--workload"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    expect_error([&] { choose_by(arguments); }, ExitCode::usage, testing::_, HasSubstr(why));
+    expect_error([&] { choose_by(arguments); }, ExitCode::usage, testing::_, why);
     testing::internal::GetCapturedStdout();
   };
-  refused({"gpt2_xl", "--batch", "64"}, "activations of 64 samples 191 GB: give --batch 18, or --recompute full");
-  refused({"gpt2_xl", "--batch", "4096"}, "give --batch 18, or --recompute full --batch 118");
-  refused({"gpt2_xl", "--recompute", "selective"}, "its attention is fused");
-  refused({"resnet50", "--recompute", "full"}, "transformers by their numbers");
+  refused({"gpt2_xl", "--batch", "64"},
+          "gpt2_xl on GPUs of 80 GB: weights, gradients and optimizer take 24.9 GB, and activations of 64 samples 191 "
+          "GB: give --batch 18, or --recompute full");
+  refused({"gpt2_xl", "--batch", "4096"},
+          "gpt2_xl on GPUs of 80 GB: weights, gradients and optimizer take 24.9 GB, and activations of 4096 samples "
+          "12217 GB: give --batch 18, or --recompute full --batch 118");
+  refused({"gpt2_xl", "--recompute", "selective"},
+          "gpt2_xl with selective recomputation: its attention is fused and keeps no scores that could be computed "
+          "again: take --recompute full, or give its numbers with attention=plain");
+  refused({"resnet50", "--recompute", "full"},
+          "resnet50 with full recomputation: what its layers keep is not known; it is of transformers by their numbers "
+          "(hbench list workloads)");
   refused({"llama_7b"},
-          "take 108 GB, and plain data parallelism has all of them on each GPU; --precision bf16-true takes");
+          "llama_7b on GPUs of 80 GB: weights, gradients and optimizer take 108 GB, and plain data parallelism has all "
+          "of them on each GPU; --precision bf16-true takes 54 GB; --method zero:1 takes 61 GB");
   EXPECT_THAT(choose_by({"--gpus", "8", "--profile", "aws-p5", "--workload", "llama_7b", "--precision", "bf16-true",
                          "--target", "10%"}),
               HasSubstr("62 GB"));
@@ -419,7 +449,9 @@ TEST(ChooseVerb, RefusesJobsThatHaveNoRoomOnAGpu) {
       [] {
         choose_by({"--workload", "llama_7b", "--profile", "dgx-a100", "--gpus", "8"});
       },
-      ExitCode::usage, HasSubstr("refused"), HasSubstr("weights, gradients and optimizer take 108 GB"));
+      ExitCode::usage, "nothing to do: every combination was refused",
+      "llama_7b on GPUs of 80 GB: weights, gradients and optimizer take 108 GB, and plain data parallelism has all of "
+      "them on each GPU; --precision bf16-true takes 54 GB; --method zero:1 takes 61 GB");
   testing::internal::GetCapturedStdout();
   EXPECT_THAT(choose_by({"--workload", "llama_7b", "--profile", "aws-p5en", "--gpus", "8", "--target", "10%"}),
               HasSubstr("LLaMA 7B: 8 GPUs of aws-p5en"));

@@ -193,7 +193,7 @@ TEST(CrossoverVerb, MapsSingleAllReducesOverRanksAndOverRates) {
 TEST(CrossoverVerb, StopsWhereItIs) {
   const Data data = load_data();
   const auto interrupted = [](auto call) {
-    expect_error(call, ExitCode::interrupted, HasSubstr("interrupted"), testing::_);
+    expect_error(call, ExitCode::interrupted, "the simulation was interrupted", testing::_);
   };
   PredictionRequest request;
   request.gpus = {16};
@@ -208,16 +208,21 @@ TEST(CrossoverVerb, StopsWhereItIs) {
 
 TEST(CrossoverVerb, RefusesWhatMakesNoSenseInOneLine) {
   const auto refused = [](const std::vector<std::string>& arguments, const char* what, const char* hint) {
-    expect_error([&] { crossover_by(arguments); }, ExitCode::usage, HasSubstr(what), HasSubstr(hint));
+    expect_error([&] { crossover_by(arguments); }, ExitCode::usage, what, hint);
     testing::internal::GetCapturedStdout();
   };
-  refused({"--gpus", "1"}, "no network is used", "--gpus 16..128");
-  refused({"--algorithm", "ring", "--compressor", "none"}, "only one strategy", "two or more");
-  refused({"--collective", "broadcast"}, "--collective broadcast", "all_reduce");
-  refused({"--collective", "all_reduce", "--gpus", "1"}, "one rank", "2 or more");
-  refused({"--collective", "all_reduce", "--gpus", "1024"}, "1024 ranks", "512");
-  refused({"--collective", "all_reduce", "--gpus", "8,16", "--bandwidth", "10"}, "one number of ranks", "one count");
-  refused({"--bytes", "1K"}, "--collective", "");
+  refused({"--gpus", "1"}, "nothing to do: without more than one node of aws-p3-25gbe (8 GPUs) no network is used",
+          "ask for more, such as --gpus 16..128");
+  refused({"--algorithm", "ring", "--compressor", "none"}, "there is only one strategy to compare",
+          "name two or more with --algorithm");
+  refused({"--collective", "broadcast"}, "--collective broadcast: its algorithms are not compared",
+          "all_reduce is; hbench collective times the others");
+  refused({"--collective", "all_reduce", "--gpus", "1"}, "one rank has nothing to reduce", "ask for --gpus 2 or more");
+  refused({"--collective", "all_reduce", "--gpus", "1024"}, "1024 ranks are more than a map of all-reduces takes",
+          "ask for 512 at most");
+  refused({"--collective", "all_reduce", "--gpus", "8,16", "--bandwidth", "10"},
+          "a map of rates and sizes is for one number of ranks", "give --gpus one count");
+  refused({"--bytes", "1K"}, "--bytes requires --collective", "hbench bandwidth --help explains every option");
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ TEST(Age, IsTakenFromATime) {
 TEST(Age, HasAWholeNumberAndAUnit) {
   for (const char* age : {"", "d", "90", "90 days", "1.5d", "0d", "-1d", "90y", "36501d", "99999999999d", "9d9", "nan"})
     expect_error([&] { at({}, age); }, ExitCode::usage, HasSubstr(fmt::format("--older-than {} is no age", age)),
-                 HasSubstr("90d"));
+                 "write a whole number and h, d or w, such as 36h, 90d or 12w");
 }
 
 /// How the verb ended, and what it printed.
@@ -147,7 +147,8 @@ TEST_F(DbVerb, RefusesToPruneWithoutACondition) {
        {std::vector<std::string>{}, {"--dry-run"}, {"--label", "branch=main"}, {"--json"}}) {
     std::vector<std::string> words{"prune", "--db", path("r.db")};
     words.insert(words.end(), extra.begin(), extra.end());
-    expect_error([&] { run(words); }, ExitCode::usage, HasSubstr("which runs"), HasSubstr("--older-than 90d"));
+    expect_error([&] { run(words); }, ExitCode::usage, "which runs are to go is not said",
+                 "add --older-than 90d or --keep 100; with --dry-run nothing is removed");
   }
   for (const std::vector<std::string>& extra : {std::vector<std::string>{"--keep", "0"},
                                                 {"--keep", "-3"},
@@ -174,9 +175,8 @@ TEST_F(DbVerb, VacuumSaysWhatItGaveBack) {
 
 TEST_F(DbVerb, NamesItsActions) {
   EXPECT_THAT(run({}).out, AllOf(HasSubstr("merge"), HasSubstr("check"), HasSubstr("prune"), HasSubstr("vacuum")));
-  expect_error([&] { run({"merg"}); }, ExitCode::usage,
-               HasSubstr("no action on databases 'merg'; did you mean 'merge'?"));
-  expect_error([&] { run({"merge"}); }, ExitCode::usage, HasSubstr("no database to merge"));
+  expect_error([&] { run({"merg"}); }, ExitCode::usage, "no action on databases 'merg'; did you mean 'merge'?");
+  expect_error([&] { run({"merge"}); }, ExitCode::usage, "no database to merge");
 }
 
 TEST(DbText, EscapesWhatRunsAreCalled) {

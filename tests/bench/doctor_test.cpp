@@ -208,7 +208,11 @@ TEST(DoctorGpus, ThatIdleMaySaveThePowerOfTheirLink) {
   gpu.pcie = PcieLink{1, 16};
   gpu.now.clock_reasons = clock_reason::kIdle;
   EXPECT_THAT(complaints(with_gpus({gpu})), IsEmpty());
-  EXPECT_THAT(topology_of(with_gpus({gpu})), HasSubstr("PCIe 5.0 x16, now 1.0 x16 (idle)"));
+  EXPECT_EQ(topology_of(with_gpus({gpu})),
+            "GPUs\n"
+            "GPU  name         PCIe\n"
+            "---  -----------  --------------------------------\n"
+            "0    NVIDIA H100  PCIe 5.0 x16, now 1.0 x16 (idle)\n");
   gpu.pcie = PcieLink{1, 8};
   EXPECT_THAT(complaints(with_gpus({gpu})), ElementsAre(HasSubstr("PCIe 1.0 x8")));
 }
@@ -219,7 +223,11 @@ TEST(DoctorGpus, AtTheirPowerCapAreInGoodHealth) {
   gpu.now.power = 699.7;
   gpu.power_limit = 700;
   EXPECT_THAT(complaints(with_gpus({gpu})), IsEmpty());
-  EXPECT_THAT(topology_of(with_gpus({gpu})), HasSubstr("700 of 700 W (at its cap)"));
+  EXPECT_EQ(topology_of(with_gpus({gpu})),
+            "GPUs\n"
+            "GPU  name         PCIe          power\n"
+            "---  -----------  ------------  -------------------------\n"
+            "0    NVIDIA H100  PCIe 5.0 x16  700 of 700 W (at its cap)\n");
 }
 
 TEST(DoctorGpus, WithTheSameTroubleShareALine) {

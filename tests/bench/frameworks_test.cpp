@@ -81,11 +81,15 @@ TEST(Frameworks, ThatNobodyKnowsAreRefusedWithASuggestion) {
 TEST(Frameworks, ArePartOfTheQuestionWithVersionAndSettingAndLeaveOtherQuestionsAsTheyAre) {
   const Case ddp = trained_by("pytorch-ddp"), view = trained_by("pytorch-ddp:bucket-view");
   EXPECT_NE(ddp.question(), view.question());
-  EXPECT_THAT(ddp.question(), HasSubstr(";framework=pytorch-ddp;framework_version=1.0"));
+  EXPECT_EQ(ddp.question(),
+            "workload=resnet18;gpus=2;nodes=1;algorithm=ring;compressor=none;fusion=ddp:25MiB:1MiB;overlap=yes;preset="
+            "ddp;framework=pytorch-ddp;framework_version=1.0");
   EXPECT_EQ(view.strategy_label(), "pytorch-ddp:bucket-view 1.0");
   Case own = ddp;
   own.strategy.framework.clear(), own.strategy.framework_version.clear();
-  EXPECT_THAT(own.question(), testing::Not(HasSubstr("framework")));
+  EXPECT_EQ(
+      own.question(),
+      "workload=resnet18;gpus=2;nodes=1;algorithm=ring;compressor=none;fusion=ddp:25MiB:1MiB;overlap=yes;preset=ddp");
   EXPECT_EQ(ddp.baseline().question(), own.baseline().question()) << "hbench's own bare loop is the baseline of both";
 }
 
@@ -151,13 +155,14 @@ TEST(FrameworkTraining, IsRightOnlyWhereModelLossAndFinalParametersAre) {
   const Case asked = trained_by("pytorch-ddp");
   const std::vector<std::string> alike{"a", "a"};
   EXPECT_THAT(wrong_training(asked, good_samples(), alike), IsEmpty());
-  EXPECT_THAT(wrong_training(asked, good_samples(), {"a", "b"}), HasSubstr("different parameters"));
-  EXPECT_THAT(wrong_training(asked, {}, alike), HasSubstr("did not say"));
+  EXPECT_EQ(wrong_training(asked, good_samples(), {"a", "b"}),
+            "its ranks ended with different parameters, although they train one model");
+  EXPECT_EQ(wrong_training(asked, {}, alike), "a rank did not say its parameters and its loss");
   std::vector<Sample> other = good_samples(), diverged = good_samples();
   other[2].value = 12;
   diverged[3].value = NAN;
-  EXPECT_THAT(wrong_training(asked, other, alike), HasSubstr("12 parameters, and resnet18 has 11689512"));
-  EXPECT_THAT(wrong_training(asked, diverged, alike), HasSubstr("diverged"));
+  EXPECT_EQ(wrong_training(asked, other, alike), "it trained another model: 12 parameters, and resnet18 has 11689512");
+  EXPECT_EQ(wrong_training(asked, diverged, alike), "its loss is no number: the training diverged");
 }
 
 /// An interpreter that does as the script says.
@@ -186,7 +191,9 @@ TEST(FindFramework, SaysWhatEachInterpreterLacksAndTheLineThatInstallsIt) {
     const FoundFramework found = found_by(script);
     EXPECT_FALSE(found.state.available);
     EXPECT_THAT(found.state.reason, testing::AllOf(HasSubstr("/nowhere/python3 (no such program)"), HasSubstr(words)));
-    EXPECT_THAT(found.state.cure, testing::AllOf(HasSubstr("python3-torch"), HasSubstr("HBENCH_PYTHON")));
+    EXPECT_EQ(found.state.cure,
+              "apt-get install python3-torch python3-torchvision, or name an interpreter that has it: "
+              "HBENCH_PYTHON=/path/to/python3");
   }
 }
 
@@ -230,7 +237,9 @@ TEST_F(FindFrameworkOnHosts, NamesTheHostsThatLackIt) {
     const FoundFramework found = found_on(hosts);
     EXPECT_FALSE(found.state.available) << hosts;
     EXPECT_THAT(found.state.reason, testing::AllOf(HasSubstr("not on all hosts in one version"), HasSubstr(words)));
-    EXPECT_THAT(found.state.cure, HasSubstr("on each host apt-get install python3-torch"));
+    EXPECT_EQ(found.state.cure,
+              "on each host apt-get install python3-torch python3-torchvision, or name an interpreter that has it: "
+              "HBENCH_PYTHON=/path/to/python3");
   }
 }
 
@@ -276,7 +285,7 @@ TEST(FrameworkVariables, RefuseAPortInUse) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::environment);
     EXPECT_THAT(error.what(), HasSubstr("in use"));
-    EXPECT_THAT(error.hint(), HasSubstr("MASTER_PORT"));
+    EXPECT_EQ(error.hint(), "unset MASTER_PORT, so that a free one is taken, or give another");
   }
   unsetenv("MASTER_PORT");
   close(taken);
@@ -320,7 +329,7 @@ TEST(FrameworkPlan, LeavesOutWhatIsAbsentWithTheLineThatInstallsItAndGoesOn) {
   EXPECT_THAT(labels_of(plan), testing::Contains("pytorch-ddp 1.13.1 on 2"));
   ASSERT_EQ(plan.refused.size(), 1);
   EXPECT_EQ(plan.refused[0].what, "horovod, measured");
-  EXPECT_THAT(plan.refused[0].why, HasSubstr("pip install horovod"));
+  EXPECT_EQ(plan.refused[0].why, "not installed for python3 (fix: pip install horovod)");
 }
 
 TEST(FrameworkPlan, CountsTheProcessesOfServers) {
@@ -344,7 +353,7 @@ TEST(FrameworkPlan, PutsFrameworksOnHostsThatHaveRoomForTheirServersToo) {
   EXPECT_THAT(plan.cases.back().asked.source, testing::Not(HasSubstr("oversubscribed")));
   ASSERT_EQ(plan.refused.size(), 1);
   EXPECT_EQ(plan.refused[0].what, "tensorflow-ps, measured");
-  EXPECT_THAT(plan.refused[0].why, HasSubstr("2 hosts with 2 slots each are needed, of -H n1:1,n2:1"));
+  EXPECT_EQ(plan.refused[0].why, "2 hosts with 2 slots each are needed, of -H n1:1,n2:1");
 }
 
 TEST(FrameworkPlan, RefusesWhatNoFrameworkTrainsAndMeasuresTheRest) {
@@ -353,7 +362,7 @@ TEST(FrameworkPlan, RefusesWhatNoFrameworkTrainsAndMeasuresTheRest) {
   const Plan plan = plan_of(request, machine_with_ddp());
   EXPECT_THAT(labels_of(plan), testing::ElementsAre("none on 1", "ring on 1", "ring on 2"));
   ASSERT_EQ(plan.refused.size(), 1);
-  EXPECT_THAT(plan.refused[0].why, HasSubstr("torchvision's models"));
+  EXPECT_EQ(plan.refused[0].why, "frameworks train torchvision's models, and lenet5 is none");
 }
 
 }  // namespace

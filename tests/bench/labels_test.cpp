@@ -19,8 +19,12 @@ TEST(Labels, ArePairs) {
 TEST(Labels, ThatAreNoneAreAUsageError) {
   for (const char* text : {"main", "=main", "branch=", "a b=c", "branch=two\nlines", "", "="})
     expect_error([&] { parse_labels({text}); }, ExitCode::usage, testing::HasSubstr("--label"),
-                 testing::HasSubstr("KEY=VALUE"));
-  expect_error([] { parse_labels({"a=1", "a=2"}); }, ExitCode::usage, testing::HasSubstr("more than once"), testing::_);
+                 "write KEY=VALUE, such as branch=main; keys have letters, digits, '.', '-' and '_'");
+  expect_error(
+      [] {
+        parse_labels({"a=1", "a=2"});
+      },
+      ExitCode::usage, "--label a=2: 'a' is given more than once", testing::_);
 }
 
 TEST(ThePlace, OfATimedCaseIsTheMachineOfItsRun) {

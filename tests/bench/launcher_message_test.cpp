@@ -41,8 +41,9 @@ TEST(LauncherMessage, HasTheReasonThatIsReportedBeforeWhatFollowsFromIt) {
       R"(No network interfaces were found for out-of-band communications. We require
 at least one available network for out-of-band messaging.
 )" + kRule);
-  EXPECT_THAT(message, AllOf(testing::StartsWith("Out of resource"), HasSubstr("No network interfaces"),
-                             Not(HasSubstr(".c")), Not(HasSubstr("\n"))));
+  EXPECT_EQ(message,
+            "Out of resource: No network interfaces were found for out-of-band communications. We require at least one "
+            "available network for out-of-band messaging.");
 }
 
 TEST(LauncherMessage, NamesTheProgramThatIsMissing) {
@@ -56,7 +57,9 @@ Node: host
 
 while attempting to start process rank 0.
 )" + kRule + "2 total processes failed to start\n");
-  EXPECT_THAT(message, AllOf(HasSubstr("could not access or execute"), HasSubstr("/missing"), Not(HasSubstr("total"))));
+  EXPECT_EQ(message,
+            "mpirun was unable to launch the specified application as it could not access or execute an executable: "
+            "Executable: /missing, Node: host");
 }
 
 TEST(LauncherMessage, CountsTheSlotsAndLeavesOutTheLesson) {
@@ -69,7 +72,9 @@ slots that were requested by the application:
 Either request fewer slots for your application, or make more slots
 available for use.
 )" + kRule);
-  EXPECT_THAT(message, AllOf(HasSubstr("not enough slots"), HasSubstr("the 5 slots"), Not(HasSubstr("Either"))));
+  EXPECT_EQ(message,
+            "There are not enough slots available in the system to satisfy the 5 slots that were requested by the "
+            "application: hbench");
 }
 
 TEST(LauncherMessage, PrefersALimitOfProcessesToItsConsequence) {
@@ -79,7 +84,10 @@ TEST(LauncherMessage, PrefersALimitOfProcessesToItsConsequence) {
       "mpirun was unable to launch the specified application as it encountered an error:\n\n" +
       "Error: system limit exceeded on number of processes that can be started\nNode: host\n\nwhen attempting\n" +
       kRule);
-  EXPECT_THAT(message, AllOf(HasSubstr("limit on number of children"), HasSubstr("system limit exceeded")));
+  EXPECT_EQ(message,
+            "The system limit on number of children a process can have was reached: mpirun was unable to launch the "
+            "specified application as it encountered an error: Error: system limit exceeded on number of processes "
+            "that can be started, Node: host");
 }
 
 TEST(LauncherMessage, WithoutBlocksIsTheFirstErrorOrTheLastLine) {
@@ -100,8 +108,8 @@ TEST(LauncherMessage, IsEmptyWithoutWords) {
 }
 
 TEST(LauncherMessage, OfABlockThatOnlySaysThatSomethingFailedIsThatBlock) {
-  EXPECT_THAT(launcher_message(kRule + std::string("It looks like MPI_INIT failed for some reason.\n") + kRule),
-              HasSubstr("MPI_INIT failed"));
+  EXPECT_EQ(launcher_message(kRule + std::string("It looks like MPI_INIT failed for some reason.\n") + kRule),
+            "It looks like MPI_INIT failed for some reason.");
 }
 
 TEST(LauncherMessage, IsTheLineOfSshWhereItComesFirst) {

@@ -120,17 +120,24 @@ TEST(CollectiveOnAClusterPlan, SaysWhatIsNotSimulated) {
   CollectiveRequest request = request_of({"ring"});
   request.ranks = {8};
   request.compressors = {"topk"};
-  expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("topk:0.01 is simulated in training steps only"),
+  expect_error([&] { plan_of(request); }, ExitCode::usage,
+               "nothing to do: ring + topk:0.01 on mine on 8 ranks: topk:0.01 is simulated in training steps only "
+               "(hbench sweep)",
                testing::_);
   request.algorithms = {"vendor"};
   request.compressors = {"fp16"};
-  expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("it cannot be combined with fp16"), testing::_);
+  expect_error([&] { plan_of(request); }, ExitCode::usage,
+               "nothing to do: vendor + fp16 on mine on 8 ranks: vendor sends elements as they are: it cannot be "
+               "combined with fp16",
+               testing::_);
   request.algorithms = {"ring"};
   expect_error([&] { plan_of(request, four_per_node(), 100); }, ExitCode::usage,
                HasSubstr("to be simulated, and this machine has 100 B"), testing::_);
   request = request_of({"auto"});
   request.collective = CollectiveKind::all_gather;
-  expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("auto chooses among all-reduces"), testing::_);
+  expect_error([&] { plan_of(request); }, ExitCode::usage,
+               "nothing to do: auto on mine on 4 ranks, auto on mine on 8 ranks: auto chooses among all-reduces",
+               testing::_);
 }
 
 TEST(CollectiveOnAClusterPlan, AllowsHalfPrecisionInALibraryOfGpus) {

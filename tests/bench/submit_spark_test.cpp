@@ -119,7 +119,7 @@ TEST(SparkEngine, IsAbsentWithACureWhereSparkSubmitIsNotOnThePath) {
   const Availability absent = spark().availability(folder.path().string());
   EXPECT_FALSE(absent.available);
   EXPECT_EQ(absent.reason, "spark-submit is not on the PATH");
-  EXPECT_THAT(absent.cure, HasSubstr("pyspark"));
+  EXPECT_EQ(absent.cure, "add the folder bin of Spark 3.4 or newer to it (PyPI: pyspark)");
   write_program(folder / "spark-submit", "#!/bin/sh\n");
   EXPECT_TRUE(spark().availability(folder.path().string()).available);
 }

@@ -119,7 +119,8 @@ TEST_F(SubmitVerb, LeavesOneJobToAFolder) {
   EXPECT_EQ(submit({}), ExitCode::good);
   sbatch_is("echo 13");
   expect_error([&] { submit({}); }, ExitCode::usage,
-               StrEq(fmt::format("job 12 writes into {}: RUNNING on n1", results().string())), HasSubstr("scancel 12"));
+               StrEq(fmt::format("job 12 writes into {}: RUNNING on n1", results().string())),
+               "wait for its end, end it (scancel 12), or choose another folder with --results");
   EXPECT_EQ(bytes_of(results() / "hbench.slurm.job"), "12\n");
   job_is("COMPLETED");
   EXPECT_EQ(submit({}), ExitCode::good);
@@ -140,7 +141,7 @@ TEST_F(SubmitVerb, NamesWhatIsMissingOnThisMachine) {
   std::filesystem::remove(folder_ / "bin" / "sbatch");
   setenv("PATH", (folder_ / "bin").c_str(), 1);
   expect_error([&] { submit({}); }, ExitCode::environment, StrEq("--engine slurm: sbatch is not on the PATH"),
-               HasSubstr("login node"));
+               "run this where jobs are submitted (a login node), or install Slurm's commands (Debian: slurm-client)");
   EXPECT_FALSE(std::filesystem::exists(results()));
 }
 
@@ -148,7 +149,7 @@ TEST_F(SubmitVerb, NamesAFolderThatCannotBeWritten) {
   write_bytes(results(), "a file");
   expect_error([&] { submit({}); }, ExitCode::environment,
                StrEq(fmt::format("cannot write into the folder {}: Not a directory", results().string())),
-               HasSubstr("--results"));
+               "choose one that you may write to and all hosts share with --results FOLDER");
 }
 
 }  // namespace

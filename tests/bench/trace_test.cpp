@@ -139,25 +139,32 @@ TEST_F(TraceVerb, WritesATraceOfOneCase) {
       [&] {
         printed({"--format", "perfetto"});
       },
-      ExitCode::usage, HasSubstr("is of one case, and 2 are meant"),
-      HasSubstr("'resnet18, 1 rank, alone, batch 16, measured'"));
+      ExitCode::usage, "--format perfetto is of one case, and 2 are meant",
+      "choose one by --case: 'resnet18, 1 rank, alone, batch 16, measured', 'resnet18, 2 ranks, ring, batch 16, "
+      "measured'");
 }
 
 TEST_F(TraceVerb, RefusesWhatIsNotThere) {
   add_run({});
-  expect_error([&] { printed({}); }, ExitCode::usage, HasSubstr("has no traced step"), HasSubstr("--trace 3"));
+  expect_error([&] { printed({}); }, ExitCode::usage, "the database has no traced step, and none that was simulated",
+               "hbench sweep --evidence measured --trace 3 --db FILE traces steps");
   add_run({traced(training_case(2))});
   expect_error(
       [&] {
         printed({"--case", "vgg16"});
       },
-      ExitCode::usage, HasSubstr("has 'vgg16' in its name"), HasSubstr("resnet18, 2 ranks"));
-  expect_error([&] { printed({"--run", "1"}); }, ExitCode::usage, HasSubstr("run 1 has no traced step"), _);
+      ExitCode::usage, "no case of the database has 'vgg16' in its name",
+      "it has 'resnet18, 2 ranks, ring, batch 16, measured'");
+  expect_error(
+      [&] {
+        printed({"--run", "1"});
+      },
+      ExitCode::usage, "run 1 has no traced step, and none that was simulated", _);
   expect_error(
       [&] {
         printed({"--format", "svg"});
       },
-      ExitCode::usage, HasSubstr("no such format"), HasSubstr("perfetto"));
+      ExitCode::usage, "--format svg: there is no such format", "give summary or perfetto");
 }
 
 TEST_F(TraceVerb, ShowsTheLedgerAloneWhereNoSpanIsStored) {
@@ -169,7 +176,9 @@ TEST_F(TraceVerb, ShowsTheLedgerAloneWhereNoSpanIsStored) {
       [&] {
         printed({"--case", "2 ranks", "--format", "perfetto"});
       },
-      ExitCode::usage, HasSubstr("are not stored"), HasSubstr("--trace 3"));
+      ExitCode::usage,
+      "the spans of 'resnet18, 2 ranks, ring, batch 16, measured' are not stored, only the parts of a step",
+      "leave --format perfetto out, or measure it again: hbench sweep --evidence measured --trace 3");
 }
 
 TEST_F(TraceVerb, SimulatesNoProcessAlone) {
@@ -179,13 +188,17 @@ TEST_F(TraceVerb, SimulatesNoProcessAlone) {
   alone.profile = "hkbu-10gbe";
   alone.machine.clear();
   add_run({{.asked = alone, .samples = {{.metric = "step_seconds", .value = 0.1, .unit = "s"}}}});
-  expect_error([&] { printed({}); }, ExitCode::usage, HasSubstr("has no traced step"), HasSubstr("--trace 3"));
+  expect_error([&] { printed({}); }, ExitCode::usage, "the database has no traced step, and none that was simulated",
+               "hbench sweep --evidence measured --trace 3 --db FILE traces steps");
 }
 
 TEST_F(TraceVerb, RefusesRanksThatACaseHasNot) {
   add_run({traced(training_case(2))});
   run_sql(file_, "UPDATE sample SET rank = 2147483647 WHERE rank = 1");
-  expect_error([&] { printed({}); }, ExitCode::wrong_data, HasSubstr("the case has 2 ranks"), HasSubstr("copy of it"));
+  expect_error([&] { printed({}); }, ExitCode::wrong_data,
+               "measured resnet18 ring on 2 GPUs of run 1: ledger/compute of launch 0, rank 2147483647, iteration 20: "
+               "the case has 2 ranks",
+               "hbench stores no such figure: the database was edited or damaged; go back to a copy of it");
 }
 
 TEST_F(TraceVerb, SimulatesASimulatedStepAgain) {
@@ -247,8 +260,9 @@ TEST_F(TraceVerb, AsksForTheProfileOfTheUsersThatASimulatedStepIsOf) {
                                            "--quiet"};
   find_entry(verbs(), "sweep", "verb").run({arguments, "hbench sweep"});
   testing::internal::GetCapturedStdout();
-  expect_error([&] { printed({}); }, ExitCode::usage, HasSubstr("'my-cluster', which was a file of yours"),
-               HasSubstr("--profile FILE"));
+  expect_error([&] { printed({}); }, ExitCode::usage,
+               "the simulated case is of 'my-cluster', which was a file of yours",
+               "give the file again: --profile FILE; or name other cases by --case");
   const std::string text = printed({"--profile", profile});
   EXPECT_THAT(text, AllOf(HasSubstr("16 GPUs of my-cluster, ring"), Not(HasSubstr("have changed"))));
 }

@@ -23,7 +23,6 @@
 namespace hbench::track_check_test {
 namespace {
 
-using testing::_;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -194,7 +193,7 @@ TEST_F(TrackCheck, NamesWhatIsMissingNewAndFailed) {
     verdicts.push_back(
         fmt::format("{} {}", each.sides.name.substr(0, each.sides.name.find(',')), to_string(each.judgement.verdict)));
   EXPECT_THAT(verdicts, ElementsAre("resnet18 pass", "fresh new", "vgg16 missing", "gone missing"));
-  EXPECT_THAT(report.results[2].judgement.reason, HasSubstr("it failed: rank 1 was lost"));
+  EXPECT_EQ(report.results[2].judgement.reason, "it failed: rank 1 was lost");
   EXPECT_EQ(report.exit_code(), ExitCode::lost_rank);
   EXPECT_THAT(track_junit(report), HasSubstr("errors=\"1\" skipped=\"2\""));
 }
@@ -247,10 +246,10 @@ TEST_F(TrackCheck, HoldsLaterRunsToAnAcceptedOne) {
 TEST_F(TrackCheck, AcceptsNothingWithoutAReason) {
   add_history(1, {step_of("vgg16")});
   const auto refused = [&](std::vector<std::string> arguments, const char* what, const char* hint) {
-    expect_error([&] { run(std::move(arguments), "accept"); }, ExitCode::usage, HasSubstr(what), HasSubstr(hint));
+    expect_error([&] { run(std::move(arguments), "accept"); }, ExitCode::usage, what, hint);
     testing::internal::GetCapturedStdout();
   };
-  refused({}, "for a reason", "--reason");
+  refused({}, "a change is accepted for a reason", "add --reason \"what made it slower, and why\"");
   refused({"9", "--reason", "x"}, "RUN 9: there is no such run", "the newest is 1");
   EXPECT_TRUE(Store(file_).acceptances().empty());
 }
@@ -262,7 +261,7 @@ TEST_F(TrackCheck, RefusesFiguresThatNoRunStores) {
     edited.samples.back().value = value;
     add_run("topic", {edited});
     expect_error([&] { checked(); }, ExitCode::wrong_data, HasSubstr("step_seconds of launch 9, rank 1, iteration 3"),
-                 HasSubstr("edited or damaged"));
+                 "hbench stores no such figure: the database was edited or damaged; go back to a copy of it");
   }
 }
 
@@ -333,17 +332,19 @@ TEST_F(TrackCheck, AddsItsPageToTheSummaryOfAJob) {
 
 TEST_F(TrackCheck, SaysWhatIsWrongWithItsFlags) {
   const auto refused = [&](std::vector<std::string> arguments, const char* what, const char* hint) {
-    expect_error([&] { run(std::move(arguments)); }, ExitCode::usage, HasSubstr(what), HasSubstr(hint));
+    expect_error([&] { run(std::move(arguments)); }, ExitCode::usage, HasSubstr(what), hint);
     testing::internal::GetCapturedStdout();
   };
-  refused({}, "t.db", "");
+  refused({}, "t.db", "check the name, or make one with `hbench sweep`");
   add_run("main", {});
   refused({"--head", "7"}, "--head 7: there is no such run", "the newest is 1");
-  refused({"--baseline", "=x"}, "--baseline =x: no label", "release=2.1");
-  refused({"--baseline", "branch="}, "no label", "release=2.1");
-  refused({"--least-effect", "often"}, "--least-effect often is invalid", "3%");
-  refused({"--least-effect", "0"}, "--least-effect 0", "3%");
-  refused({"--fail-on", "inconclusve"}, "inconclusve", "inconclusive");
+  refused({"--baseline", "=x"}, "--baseline =x: no label",
+          "write the value of the label branch, or such as --baseline release=2.1");
+  refused({"--baseline", "branch="}, "no label",
+          "write the value of the label branch, or such as --baseline release=2.1");
+  refused({"--least-effect", "often"}, "--least-effect often is invalid", "write a share such as 3% or 0.03");
+  refused({"--least-effect", "0"}, "--least-effect 0", "write a share such as 3% or 0.03");
+  refused({"--fail-on", "inconclusve"}, "inconclusve", "known: regressed, inconclusive");
 }
 
 TEST(ParseBaseline, TakesABranchOrAnyLabel) {

@@ -20,7 +20,6 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::Not;
 
 /// Three launches about `seconds`.
 CaseResult three_launches(const Case& asked, double seconds) {
@@ -157,14 +156,14 @@ TEST_F(TrackHistory, IsDrawnOverRunsWhereNoDatesPlaceThem) {
 
 TEST_F(TrackHistory, SaysWhatThereIsNot) {
   const auto refused = [&](std::vector<std::string> arguments, const char* what, const char* hint) {
-    expect_error([&] { printed(std::move(arguments)); }, ExitCode::usage, HasSubstr(what), HasSubstr(hint));
+    expect_error([&] { printed(std::move(arguments)); }, ExitCode::usage, what, hint);
     testing::internal::GetCapturedStdout();
   };
   add_run({}, "topic");
-  refused({}, "no run has branch=main", "hbench sweep --label");
-  refused({"--label", "topic"}, "run 1 has no timed case", "measure");
+  refused({}, "no run has branch=main", "hbench sweep --label branch=main stores one");
+  refused({"--label", "topic"}, "run 1 has no timed case", "measure with hbench sweep or hbench collective");
   add_run({three_launches(step_of("vgg16"), 0.2)});
-  refused({"--case", "bert"}, "no case of run 2 has 'bert' in its name", "such as 'vgg16, 2 ranks");
+  refused({"--case", "bert"}, "no case of run 2 has 'bert' in its name", "such as 'vgg16, 2 ranks, ring, batch 16'");
 }
 
 }  // namespace

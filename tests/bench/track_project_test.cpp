@@ -11,8 +11,6 @@
 namespace hbench::track_project_test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr const char* kText = R"(# what is tracked
@@ -146,12 +144,12 @@ TEST(TrackProject, NamesTheLineThatMakesNoSense) {
 
 TEST(TrackProject, NamesTheLineOfAFlagThatItsVerbRefuses) {
   const auto refused = [](const std::string& text, const char* what) {
-    expect_error([&] { parse_project(text, "hbench.toml").experiments.at(0).plan({}); }, ExitCode::usage,
-                 HasSubstr(what));
+    expect_error([&] { parse_project(text, "hbench.toml").experiments.at(0).plan({}); }, ExitCode::usage, what);
   };
-  refused("[[sweep]]\nworkload = \"resnet18\"\ngpus = \"x\"\n", "hbench.toml:3: ");
+  refused("[[sweep]]\nworkload = \"resnet18\"\ngpus = \"x\"\n", "hbench.toml:3: --gpus x: 'x' is not a number");
   refused("[[sweep]]\nalgorithm = [\"ring\", \"rng\"]\n", "hbench.toml:2: no algorithm 'rng'; did you mean 'ring'?");
-  refused("[[sweep]]\nalgoritm = \"ring\"\n", "hbench.toml:2: ");
+  refused("[[sweep]]\nalgoritm = \"ring\"\n",
+          "hbench.toml:2: unknown option '--algoritm=ring'; did you mean '--algorithm'?");
   refused("[[collective]]\nname = \"c\"\nminbytes = \"lots\"\n", "hbench.toml:3: --minbytes lots: not a size");
   refused("[[collective]]\nhelp = true\n", "hbench.toml:1: 'help' is no flag of an experiment");
 }
@@ -190,7 +188,8 @@ TEST(ParseShare, TakesPerCentAndFractions) {
   EXPECT_EQ(parse_share("3 %", "--x"), 0.03);
   EXPECT_EQ(parse_share("0.5", "--x"), 0.5);
   for (const char* text : {"", "%", "0", "101%", "3%%", "nan", "-1%"})
-    expect_error([&] { parse_share(text, "--x"); }, ExitCode::usage, HasSubstr("--x"), HasSubstr("3%"));
+    expect_error([&] { parse_share(text, "--x"); }, ExitCode::usage, HasSubstr("--x"),
+                 "write a share such as 3% or 0.03");
 }
 
 }  // namespace
