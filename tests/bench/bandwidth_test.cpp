@@ -7,13 +7,13 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "bench/command/verb.hpp"
 #include "bench/launch/host.hpp"
 #include "bench/launch/installation.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/prediction/bandwidth.hpp"
 #include "tests/bench/lab.hpp"
+#include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -328,13 +328,7 @@ TEST(BandwidthDocument, DrawsBandsOnlyBetweenEndsThatThereAre) {
   FAIL() << "no charts";
 }
 
-std::string bandwidth_by(std::vector<std::string> arguments) {
-  testing::internal::CaptureStdout();
-  const ExitCode code = find_entry(verbs(), "bandwidth", "verb").run({std::move(arguments), "hbench bandwidth"});
-  std::fflush(stdout);
-  EXPECT_EQ(code, ExitCode::good);
-  return testing::internal::GetCapturedStdout();
-}
+std::string bandwidth_by(std::vector<std::string> arguments) { return printed_by("bandwidth", std::move(arguments)); }
 
 TEST(BandwidthVerb, AnswersForEachWorkloadStrategyAndCount) {
   const auto json = nlohmann::json::parse(bandwidth_by({"--workload", "vgg16,resnet50", "--gpus", "8..32", "--profile",
@@ -397,7 +391,6 @@ TEST(BandwidthVerb, WritesAPageAndRefusesWhatNoFormatWrites) {
   EXPECT_THAT(write("page.md"), HasSubstr("# The bandwidth that VGG-16 needs"));
   expect_error([&] { write("page.docx"); }, ExitCode::usage, HasSubstr("'*.docx'"),
                "end its name with .txt, .md, .html, .csv or .svg, or add --format");
-  testing::internal::GetCapturedStdout();
 }
 
 TEST(BandwidthVerb, DrawsItsFirstChart) {
@@ -423,7 +416,6 @@ TEST(BandwidthVerb, RefusesWhatMakesNoSenseInOneLine) {
   const auto refused = [](std::vector<std::string> arguments, const char* what, const char* hint) {
     arguments.emplace_back("--quiet");
     expect_error([&] { bandwidth_by(arguments); }, ExitCode::usage, what, HasSubstr(hint));
-    testing::internal::GetCapturedStdout();
   };
   refused({"--gpus", "1"}, "nothing to do: without more than one node of aws-p3-25gbe (8 GPUs) no network is used",
           "--gpus 16..128");

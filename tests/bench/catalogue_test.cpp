@@ -8,12 +8,12 @@
 #include "analysis/catalogue/check.hpp"
 #include "analysis/catalogue/figures.hpp"
 #include "analysis/prediction/rate_model.hpp"
-#include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/output/console.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats/text_table.hpp"
 #include "reports/prediction/profiles.hpp"
+#include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "workloads/simulation/step_simulator.hpp"
@@ -325,59 +325,41 @@ TEST(CatalogueListing, IsNumbersForMachines) {
 
 // ---- the verbs
 
-struct Ran {
-  ExitCode code = ExitCode::good;
-  std::string out;
-};
-
-Ran run(const char* verb, std::vector<std::string> arguments) {
-  testing::internal::CaptureStdout();
-  Ran ran;
-  try {
-    ran.code = find_entry(verbs(), verb, "verb").run({std::move(arguments), std::string("hbench ") + verb});
-  } catch (...) {
-    testing::internal::GetCapturedStdout();
-    throw;
-  }
-  std::fflush(stdout);
-  ran.out = testing::internal::GetCapturedStdout();
-  return ran;
-}
-
 TEST(ProfileVerb, ChecksAFileAndSaysSoByItsExitCode) {
   const TemporaryFolder folder;
   const std::string file = (folder / "mine.toml").string();
   write_bytes(file, changed("370 GB/s", "900 GB/s"));
-  const Ran bad = run("profile", {"check", file});
+  const Ran bad = run_verb("profile", {"check", file});
   EXPECT_EQ(bad.code, ExitCode::wrong_data);
   EXPECT_THAT(bad.out, AllOf(HasSubstr("mine.toml:9: error: local.rate"), HasSubstr("errors 1, ")));
   write_bytes(file, kGood);
-  EXPECT_EQ(run("profile", {"check", file}).code, ExitCode::good);
-  EXPECT_EQ(json::parse(run("profile", {"check", file, "--json"}).out), json::array());
+  EXPECT_EQ(run_verb("profile", {"check", file}).code, ExitCode::good);
+  EXPECT_EQ(json::parse(run_verb("profile", {"check", file, "--json"}).out), json::array());
   write_bytes(file, changed("latency", "latenci"));
-  expect_error([&] { run("profile", {"check", file}); }, ExitCode::usage, HasSubstr("mine.toml:8: unknown key"));
+  expect_error([&] { run_verb("profile", {"check", file}); }, ExitCode::usage, HasSubstr("mine.toml:8: unknown key"));
 }
 
 TEST(ProfileVerb, ComparesTwoProfiles) {
-  EXPECT_THAT(run("profile", {"diff", "aws-p3-25gbe", "aws-p3dn-tcp"}).out,
+  EXPECT_THAT(run_verb("profile", {"diff", "aws-p3-25gbe", "aws-p3dn-tcp"}).out,
               AllOf(HasSubstr("network.line_rate"), HasSubstr("25 Gbit/s"), HasSubstr("100 Gbit/s"),
                     HasSubstr("Where they are from"), HasSubstr("1.27")));
-  EXPECT_EQ(json::parse(run("profile", {"diff", "dgx-a100", "dgx-a100", "--json"}).out).at("figures"), json::array());
-  expect_error([] { run("profile", {"diff", "dgx-a100"}); }, ExitCode::usage, "two profiles are needed");
-  expect_error([] { run("profile", {"chek"}); }, ExitCode::usage,
+  EXPECT_EQ(json::parse(run_verb("profile", {"diff", "dgx-a100", "dgx-a100", "--json"}).out).at("figures"),
+            json::array());
+  expect_error([] { run_verb("profile", {"diff", "dgx-a100"}); }, ExitCode::usage, "two profiles are needed");
+  expect_error([] { run_verb("profile", {"chek"}); }, ExitCode::usage,
                "no action on profiles 'chek'; did you mean 'check'?");
-  EXPECT_THAT(run("profile", {}).out, AllOf(HasSubstr("diff"), HasSubstr("check"), HasSubstr("Examples")));
+  EXPECT_THAT(run_verb("profile", {}).out, AllOf(HasSubstr("diff"), HasSubstr("check"), HasSubstr("Examples")));
 }
 
 TEST(ListVerb, FiltersProfilesOnly) {
-  const Ran h100 = run("list", {"profiles", "--gpu", "h100", "--max-price", "7usd", "--json"});
+  const Ran h100 = run_verb("list", {"profiles", "--gpu", "h100", "--max-price", "7usd", "--json"});
   for (const json& row : json::parse(h100.out)) {
     EXPECT_THAT(row.at("gpu").get<std::string>(), StartsWith("h100"));
     EXPECT_LE(row.at("price").at("per_gpu_hour").get<double>(), 7);
   }
   expect_error(
       [] {
-        run("list", {"models", "--gpu", "h100"});
+        run_verb("list", {"models", "--gpu", "h100"});
       },
       ExitCode::usage, "the conditions on a cluster say nothing about models");
 }

@@ -7,11 +7,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/command/verb.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/prediction/choice.hpp"
 #include "tests/bench/own_timeline.hpp"
+#include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/terminal_columns.hpp"
@@ -71,12 +71,8 @@ TEST(Goals, ThatMakeNoSenseAreRefusedWithAnExample) {
 }
 
 std::string choose_by(std::vector<std::string> arguments) {
-  testing::internal::CaptureStdout();
-  const ExitCode code = find_entry(verbs(), "choose", "verb").run({std::move(arguments), "hbench choose"});
-  std::fflush(stdout);
-  EXPECT_EQ(code, ExitCode::good);
+  std::string text = printed_by("choose", std::move(arguments));
   // Where lines are broken does not matter.
-  std::string text = testing::internal::GetCapturedStdout();
   std::ranges::replace(text, '\n', ' ');
   return text;
 }
@@ -116,9 +112,7 @@ TEST(ChooseVerb, LeavesOutClustersWithoutAPriceWhereABudgetIsGiven) {
   const std::string text = choose_by(with("aws-p3-25gbe,dgx-a100"));
   EXPECT_THAT(text,
               AllOf(HasSubstr("dgx-a100: no price is known"), HasSubstr("1 of 1 clusters surely or likely meets")));
-  expect_error([&] { choose_by(with("dgx-a100")); }, ExitCode::usage, "nothing is left to choose from",
-               "dgx-a100: no price is known");
-  testing::internal::GetCapturedStdout();
+  expect_refused("choose", with("dgx-a100"), "nothing is left to choose from", "dgx-a100: no price is known");
 }
 
 TEST(ChooseVerb, SaysWhatIsNearestWhereGoalsAreImpossible) {
@@ -146,10 +140,8 @@ TEST(ChooseVerb, SearchesTheMethodThatIsTheQuickestOfThoseThatHaveRoom) {
                "nothing to do: every combination was refused",
                "llama2-7b on GPUs of 80 GB: weights, gradients and optimizer take 108 GB, and plain data parallelism "
                "has all of them on each GPU; --precision bf16-true takes 54 GB; --method zero:1 takes 57 GB");
-  testing::internal::GetCapturedStdout();
   expect_error([&] { answer("gpt3-175b", "auto"); }, ExitCode::usage, "nothing to do: every combination was refused",
                AllOf(HasSubstr("none of the "), testing::SizeIs(testing::Lt(400U))));
-  testing::internal::GetCapturedStdout();
 }
 
 /// A DGX A100 at a price of 1,000 INR an hour, whose network is assumed.
@@ -180,7 +172,6 @@ TEST(ChooseVerb, ConvertsNoCurrency) {
   EXPECT_THAT(choose_on(rupees, ""), AllOf(HasSubstr(" INR "), Not(HasSubstr("in INR"))));
   expect_error([&] { choose_on("aws-p3-25gbe", "50eur"); }, ExitCode::usage, "nothing is left to choose from",
                "aws-p3-25gbe: its price is in USD and the budget in EUR, and no currency is converted");
-  testing::internal::GetCapturedStdout();
 }
 
 TEST(ChooseVerb, SaysWhichFiguresNobodyStates) {
@@ -205,22 +196,17 @@ TEST(ChooseVerb, ComparesNoClustersByAStepThatWasRecordedElsewhere) {
   write_bytes(folder / "mine.toml", kOwnTimeline);
   std::vector<std::string> arguments{"--workload",  (folder / "mine.toml").string(), "--gpus", "16", "--profile",
                                      "aws-p3-25gbe"};
-  expect_error([&] { choose_by(arguments); }, ExitCode::usage, "nothing is left to choose from",
-               "aws-p3-25gbe: its GPU is not what the timeline was recorded on; give --single-gpu-rate "
-               "SAMPLES_PER_SECOND or a [rates] entry");
-  testing::internal::GetCapturedStdout();
+  expect_refused("choose", arguments, "nothing is left to choose from",
+                 "aws-p3-25gbe: its GPU is not what the timeline was recorded on; give --single-gpu-rate "
+                 "SAMPLES_PER_SECOND or a [rates] entry");
   arguments.insert(arguments.end(), {"--single-gpu-rate", "500"});
   EXPECT_THAT(choose_by(arguments), HasSubstr("a model of mine: 16 GPUs of aws-p3-25gbe (AWS p3.16xlarge"));
 }
 
 TEST(ChooseVerb, SaysWhyServersOnOneNodeAreLeftOut) {
-  expect_error(
-      [] {
-        choose_by({"--workload", "resnet50", "--gpus", "8", "--profile", "dgx-a100", "--algorithm", "ps"});
-      },
-      ExitCode::usage, "nothing is left to choose from",
-      "parameter servers on one node: its ranks add up among themselves either way; take a ring");
-  testing::internal::GetCapturedStdout();
+  expect_refused("choose", {"--workload", "resnet50", "--gpus", "8", "--profile", "dgx-a100", "--algorithm", "ps"},
+                 "nothing is left to choose from",
+                 "parameter servers on one node: its ranks add up among themselves either way; take a ring");
 }
 
 TEST(ChooseVerb, SaysOfWhichClustersTheSpeedOfAGpuWasNotMeasured) {
@@ -230,12 +216,8 @@ TEST(ChooseVerb, SaysOfWhichClustersTheSpeedOfAGpuWasNotMeasured) {
   EXPECT_THAT(choose_by({"--workload", "vgg16", "--gpus", "8", "--profile", "dgx-a100", "--single-gpu-rate", "500"}),
               HasSubstr("all clusters have the same 500 samples/s"));
   for (const char* rate : {"nan", "-5", "inf"}) {
-    expect_error(
-        [&] {
-          choose_by({"--workload", "vgg16", "--single-gpu-rate", rate});
-        },
-        ExitCode::usage, HasSubstr("is not a rate above 0"), testing::_);
-    testing::internal::GetCapturedStdout();
+    expect_refused("choose", {"--workload", "vgg16", "--single-gpu-rate", rate}, HasSubstr("is not a rate above 0"),
+                   testing::_);
   }
 }
 
@@ -281,13 +263,11 @@ TEST(ChooseVerb, TakesClustersByGpuAndProvider) {
         clusters({"--gpu", "h10"});
       },
       ExitCode::usage, "no GPU 'h10'; did you mean 'h100-pcie'?", HasSubstr("h100"));
-  testing::internal::GetCapturedStdout();
   expect_error(
       [&] {
         clusters({"--gpu", "h100", "--profile", "aws-p5"});
       },
       ExitCode::usage, "--profile names the clusters, and conditions choose them", "give one of the two");
-  testing::internal::GetCapturedStdout();
 }
 
 // A page of fifty clusters is none: the rest is a flag away.
@@ -348,24 +328,15 @@ TEST(ChooseVerb, PointsAtNoPictureThatIsNotThere) {
 TEST(ChooseVerb, SaysWhereNoRateOfOneGpuIsKnown) {
   const TemporaryFolder folder;
   write_bytes(folder / "mine.toml", kOwnTimeline);
-  expect_error(
-      [&] {
-        choose_by({"--workload", (folder / "mine.toml").string(), "--gpu", "v100"});
-      },
-      ExitCode::usage, "no cluster has a rate of one GPU for mine",
-      "give --rate h100=SAMPLES_PER_SECOND, or --profile with a file of your own that has one");
-  testing::internal::GetCapturedStdout();
+  expect_refused("choose", {"--workload", (folder / "mine.toml").string(), "--gpu", "v100"},
+                 "no cluster has a rate of one GPU for mine",
+                 "give --rate h100=SAMPLES_PER_SECOND, or --profile with a file of your own that has one");
   EXPECT_THAT(choose_by({"--workload", "mobilenet_v2", "--gpu", "v100", "--rate", "v100=900", "--gpus", "8"}),
               HasSubstr("900"));
   EXPECT_THAT(
       choose_by({"--workload", "gpt2_small", "--single-gpu-rate", "12", "--gpus", "8", "--profile", "dgx-a100"}),
       HasSubstr("GPT-2 (124 M): 8 GPUs of"));
-  expect_error(
-      [] {
-        choose_by({"--workload", "vgg17"});
-      },
-      ExitCode::usage, "no workload 'vgg17'; did you mean 'vgg16'?", HasSubstr("vgg16"));
-  testing::internal::GetCapturedStdout();
+  expect_refused("choose", {"--workload", "vgg17"}, "no workload 'vgg17'; did you mean 'vgg16'?", HasSubstr("vgg16"));
 }
 
 // A V100 has no bfloat16, and nobody measured BERT on an A10G.
@@ -373,13 +344,9 @@ TEST(ChooseVerb, ComparesGpusInOnePrecision) {
   EXPECT_THAT(choose_by({"--workload", "resnet50", "--gpus", "8", "--profile", "aws-p5en", "--precision", "bf16"}),
               AllOf(HasSubstr("4704"), Not(HasSubstr("(modelled)"))));
   EXPECT_THAT(choose_by({"--workload", "resnet50", "--gpus", "8", "--profile", "aws-p5en"}), HasSubstr("2379"));
-  expect_error(
-      [] {
-        choose_by({"--workload", "resnet50", "--gpus", "8", "--profile", "aws-p3-25gbe", "--precision", "bf16"});
-      },
-      ExitCode::usage, testing::_,
-      "resnet50 on aws-p3-25gbe: its GPU does not compute in bf16; give another --precision");
-  testing::internal::GetCapturedStdout();
+  expect_refused("choose",
+                 {"--workload", "resnet50", "--gpus", "8", "--profile", "aws-p3-25gbe", "--precision", "bf16"},
+                 testing::_, "resnet50 on aws-p3-25gbe: its GPU does not compute in bf16; give another --precision");
 }
 
 TEST(ChooseVerb, MarksRatesThatNobodyMeasured) {
@@ -394,48 +361,42 @@ TEST(ChooseVerb, TakesTransformersByTheirNumbers) {
   EXPECT_THAT(choose_by({"--workload", "transformer:layers=12,hidden=768,heads=12,vocab=50257,seq=1024,batch=8",
                          "--profile", "dgx-a100", "--gpus", "8", "--target", "1%"}),
               HasSubstr("Transformer of 0.124 B parameters (12 x 768): 8 GPUs of dgx-a100"));
-  expect_error(
-      [] {
-        choose_by({"--workload", "transformer:layers=12"});
-      },
-      ExitCode::usage, "a transformer without hidden",
-      "write transformer:layers=32,hidden=4096,heads=32,vocab=32000,seq=2048");
-  testing::internal::GetCapturedStdout();
+  expect_refused("choose", {"--workload", "transformer:layers=12"}, "a transformer without hidden",
+                 "write transformer:layers=32,hidden=4096,heads=32,vocab=32000,seq=2048");
 }
 
 TEST(ChooseVerb, RefusesStepsWhoseActivationsHaveNoRoom) {
-  expect_error(
-      [] {
-        choose_by({"--workload", "resnet50", "--profile", "dgx-a100", "--gpus", "8", "--batch", "2048"});
-      },
-      ExitCode::usage, testing::_,
+  expect_refused(
+      "choose", {"--workload", "resnet50", "--profile", "dgx-a100", "--gpus", "8", "--batch", "2048"}, testing::_,
       "resnet50 on GPUs of 80 GB: weights, gradients and optimizer take 0.307 GB, and activations of 2048 samples 182 "
       "GB: give --batch 896");
-  testing::internal::GetCapturedStdout();
 }
 
 TEST(ChooseVerb, NamesWhatWouldHaveRoom) {
-  const auto refused = [](const std::vector<std::string>& more, const char* why) {
+  const auto has_no_room = [](const std::vector<std::string>& more, const char* why) {
     std::vector<std::string> arguments{"--gpus", "8", "--profile", "aws-p5", "--workload"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    expect_error([&] { choose_by(arguments); }, ExitCode::usage, testing::_, why);
-    testing::internal::GetCapturedStdout();
+    expect_refused("choose", arguments, testing::_, why);
   };
-  refused({"gpt2_xl", "--batch", "64"},
-          "gpt2_xl on GPUs of 80 GB: weights, gradients and optimizer take 24.9 GB, and activations of 64 samples 191 "
-          "GB: give --batch 18, or --recompute full");
-  refused({"gpt2_xl", "--batch", "4096"},
-          "gpt2_xl on GPUs of 80 GB: weights, gradients and optimizer take 24.9 GB, and activations of 4096 samples "
-          "12217 GB: give --batch 18, or --recompute full --batch 118");
-  refused({"gpt2_xl", "--recompute", "selective"},
-          "gpt2_xl with selective recomputation: its attention is fused and keeps no scores that could be computed "
-          "again: take --recompute full, or give its numbers with attention=plain");
-  refused({"resnet50", "--recompute", "full"},
-          "resnet50 with full recomputation: what its layers keep is not known; it is of transformers by their numbers "
-          "(hbench list workloads)");
-  refused({"llama_7b"},
-          "llama_7b on GPUs of 80 GB: weights, gradients and optimizer take 108 GB, and plain data parallelism has all "
-          "of them on each GPU; --precision bf16-true takes 54 GB; --method zero:1 takes 61 GB");
+  has_no_room(
+      {"gpt2_xl", "--batch", "64"},
+      "gpt2_xl on GPUs of 80 GB: weights, gradients and optimizer take 24.9 GB, and activations of 64 samples 191 "
+      "GB: give --batch 18, or --recompute full");
+  has_no_room(
+      {"gpt2_xl", "--batch", "4096"},
+      "gpt2_xl on GPUs of 80 GB: weights, gradients and optimizer take 24.9 GB, and activations of 4096 samples "
+      "12217 GB: give --batch 18, or --recompute full --batch 118");
+  has_no_room({"gpt2_xl", "--recompute", "selective"},
+              "gpt2_xl with selective recomputation: its attention is fused and keeps no scores that could be computed "
+              "again: take --recompute full, or give its numbers with attention=plain");
+  has_no_room(
+      {"resnet50", "--recompute", "full"},
+      "resnet50 with full recomputation: what its layers keep is not known; it is of transformers by their numbers "
+      "(hbench list workloads)");
+  has_no_room(
+      {"llama_7b"},
+      "llama_7b on GPUs of 80 GB: weights, gradients and optimizer take 108 GB, and plain data parallelism has all "
+      "of them on each GPU; --precision bf16-true takes 54 GB; --method zero:1 takes 61 GB");
   EXPECT_THAT(choose_by({"--gpus", "8", "--profile", "aws-p5", "--workload", "llama_7b", "--precision", "bf16-true",
                          "--target", "10%"}),
               HasSubstr("62 GB"));
@@ -445,14 +406,11 @@ TEST(ChooseVerb, NamesWhatWouldHaveRoom) {
 }
 
 TEST(ChooseVerb, RefusesJobsThatHaveNoRoomOnAGpu) {
-  expect_error(
-      [] {
-        choose_by({"--workload", "llama_7b", "--profile", "dgx-a100", "--gpus", "8"});
-      },
-      ExitCode::usage, "nothing to do: every combination was refused",
+  expect_refused(
+      "choose", {"--workload", "llama_7b", "--profile", "dgx-a100", "--gpus", "8"},
+      "nothing to do: every combination was refused",
       "llama_7b on GPUs of 80 GB: weights, gradients and optimizer take 108 GB, and plain data parallelism has all of "
       "them on each GPU; --precision bf16-true takes 54 GB; --method zero:1 takes 61 GB");
-  testing::internal::GetCapturedStdout();
   EXPECT_THAT(choose_by({"--workload", "llama_7b", "--profile", "aws-p5en", "--gpus", "8", "--target", "10%"}),
               HasSubstr("LLaMA 7B: 8 GPUs of aws-p5en"));
 }

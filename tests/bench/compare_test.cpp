@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/prediction/comparison.hpp"
+#include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -26,12 +26,8 @@ using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 std::string compare_by(std::vector<std::string> arguments) {
-  ::testing::internal::CaptureStdout();
   arguments.emplace_back("--quiet");
-  const ExitCode code = find_entry(verbs(), "compare", "verb").run({std::move(arguments), "hbench compare"});
-  std::fflush(stdout);
-  EXPECT_EQ(code, ExitCode::good);
-  return ::testing::internal::GetCapturedStdout();
+  return printed_by("compare", std::move(arguments));
 }
 
 TEST(NetworkOf, BringsAllThatBelongsToANetworkAndNothingElse) {
@@ -140,25 +136,15 @@ TEST(CompareVerb, PrintsTheAnswerAndWritesAPage) {
 }
 
 TEST(CompareVerb, MeasuresOnlyWhatCanBeAndIsToldSo) {
-  expect_error(
-      [] {
-        compare_by({"v100-25-100", "--measured"});
-      },
-      ExitCode::usage, "v100-25-100 is simulated alone",
-      "leave out --measured; hbench compare horovod-tensorflow --measured measures frameworks");
-  ::testing::internal::GetCapturedStdout();
-  expect_error(
-      [] {
-        compare_by({"horovod-tensorflow", "--gpus", "4"});
-      },
-      ExitCode::usage, "--gpus says how frameworks are measured, and nothing is", "add --measured, or leave it out");
-  ::testing::internal::GetCapturedStdout();
+  expect_refused("compare", {"v100-25-100", "--measured"}, "v100-25-100 is simulated alone",
+                 "leave out --measured; hbench compare horovod-tensorflow --measured measures frameworks");
+  expect_refused("compare", {"horovod-tensorflow", "--gpus", "4"},
+                 "--gpus says how frameworks are measured, and nothing is", "add --measured, or leave it out");
 }
 
 TEST(CompareVerb, SuggestsTheNearestName) {
-  expect_error([] { compare_by({"v100-25-10"}); }, ExitCode::usage,
-               "no comparison 'v100-25-10'; did you mean 'v100-25-100'?", HasSubstr("v100-25-100"));
-  ::testing::internal::GetCapturedStdout();
+  expect_refused("compare", {"v100-25-10"}, "no comparison 'v100-25-10'; did you mean 'v100-25-100'?",
+                 HasSubstr("v100-25-100"));
   EXPECT_THAT(compare_by({}), HasSubstr("ethernet-infiniband"));
 }
 

@@ -10,12 +10,12 @@
 #include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/validate.hpp"
 #include "analysis/published/published.hpp"
-#include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/network/choose.hpp"
 #include "reports/prediction/crossover.hpp"
 #include "tests/bench/lab.hpp"
+#include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace hbench::crossover_test {
@@ -105,13 +105,9 @@ TEST(MessageSizes, AreReadAsRangesAndLists) {
 }
 
 std::string crossover_by(std::vector<std::string> arguments) {
-  testing::internal::CaptureStdout();
   arguments.emplace_back("--quiet");
   if (std::ranges::find(arguments, "--collective") == arguments.end()) arguments.emplace_back("--strategies");
-  const ExitCode code = find_entry(verbs(), "bandwidth", "verb").run({std::move(arguments), "hbench bandwidth"});
-  std::fflush(stdout);
-  EXPECT_EQ(code, ExitCode::good);
-  return testing::internal::GetCapturedStdout();
+  return printed_by("bandwidth", std::move(arguments));
 }
 
 // VGG-16 on slow networks sends for seconds: half the bytes win. On fast ones nothing is left to win.
@@ -209,7 +205,6 @@ TEST(CrossoverVerb, StopsWhereItIs) {
 TEST(CrossoverVerb, RefusesWhatMakesNoSenseInOneLine) {
   const auto refused = [](const std::vector<std::string>& arguments, const char* what, const char* hint) {
     expect_error([&] { crossover_by(arguments); }, ExitCode::usage, what, hint);
-    testing::internal::GetCapturedStdout();
   };
   refused({"--gpus", "1"}, "nothing to do: without more than one node of aws-p3-25gbe (8 GPUs) no network is used",
           "ask for more, such as --gpus 16..128");

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/store/store.hpp"
-#include "bench/command/verb.hpp"
 #include "bench/database/text.hpp"
 #include "collectives/base/table.hpp"
+#include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -39,12 +39,6 @@ TEST(Age, HasAWholeNumberAndAUnit) {
                  "write a whole number and h, d or w, such as 36h, 90d or 12w");
 }
 
-/// How the verb ended, and what it printed.
-struct Ran {
-  ExitCode code = ExitCode::internal;
-  std::string out;
-};
-
 class DbVerb : public testing::Test {
  protected:
   std::string path(std::string_view name) const { return (folder_ / name).string(); }
@@ -66,19 +60,7 @@ class DbVerb : public testing::Test {
     }
   }
 
-  Ran run(std::vector<std::string> words) const {
-    testing::internal::CaptureStdout();
-    Ran ran;
-    try {
-      ran.code = find_entry(verbs(), "db", "verb").run({std::move(words), "hbench db ..."});
-    } catch (...) {
-      testing::internal::GetCapturedStdout();
-      throw;
-    }
-    std::fflush(stdout);
-    ran.out = testing::internal::GetCapturedStdout();
-    return ran;
-  }
+  Ran run(std::vector<std::string> words) const { return run_verb("db", std::move(words)); }
 
   TemporaryFolder folder_;
 };

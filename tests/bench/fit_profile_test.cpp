@@ -9,13 +9,13 @@
 
 #include "analysis/fit/profile_text.hpp"
 #include "analysis/published/published.hpp"
-#include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
 #include "reports/prediction/fits.hpp"
 #include "tests/bench/fit_rows.hpp"
+#include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -154,13 +154,7 @@ TEST(FormatProfile, IsReadBackWithEveryFigureOfEveryProfile) {
   }
 }
 
-std::string calibrate(const std::vector<std::string>& arguments) {
-  testing::internal::CaptureStdout();
-  const ExitCode code = find_entry(verbs(), "calibrate", "verb").run({arguments, "hbench calibrate"});
-  std::fflush(stdout);
-  EXPECT_EQ(code, ExitCode::good);
-  return testing::internal::GetCapturedStdout();
-}
+std::string calibrate(const std::vector<std::string>& arguments) { return printed_by("calibrate", arguments); }
 
 constexpr const char* kHeader =
     "workload,profile,gpus,batch_per_gpu,algorithm,placement,server_mode,servers,compressor,fusion,overlap,throughput,"
@@ -188,13 +182,9 @@ TEST(CalibrateFromRows, RefusesStepsThatItCannotExplainAndWritesNothing) {
   const TemporaryFolder folder;
   const std::string out = (folder / "mine.toml").string(),
                     rows = HBENCH_SOURCE_DIR "/tests/bench/import_cases/rows_throughput_x1000.csv";
-  expect_error(
-      [&] {
-        calibrate({"--from", rows, "--profile", kCluster, "--out", out});
-      },
-      ExitCode::usage, HasSubstr("hkbu-10gbe cannot explain these steps: they are off by a factor of 1.0"),
-      "check their unit, and that they were measured on this cluster; nothing is written");
-  testing::internal::GetCapturedStdout();
+  expect_refused("calibrate", {"--from", rows, "--profile", kCluster, "--out", out},
+                 HasSubstr("hkbu-10gbe cannot explain these steps: they are off by a factor of 1.0"),
+                 "check their unit, and that they were measured on this cluster; nothing is written");
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 
@@ -218,7 +208,6 @@ TEST(CalibrateFromRows, SaysWhatIsWrongWithTheRows) {
           calibrate({"--from", rows, "--profile", kCluster, "--out", (folder / "x.toml").string()});
         },
         ExitCode::usage, what, hint);
-    testing::internal::GetCapturedStdout();
   };
   const std::string good = row(kCluster, 4, "900,");
   refused("workload,profil\n", HasSubstr("rows.csv:1: no column 'profil'; did you mean 'profile'?"),
@@ -236,13 +225,8 @@ TEST(CalibrateFromRows, SaysWhatIsWrongWithTheRows) {
 }
 
 TEST(CalibrateFromRows, NeedsAProfileToStartFrom) {
-  expect_error(
-      [&] {
-        calibrate({"--from", "rows.csv"});
-      },
-      ExitCode::usage, "--from needs a profile to start from",
-      "add such as --profile hkbu-10gbe (hbench list profiles); nor is there a file rows.csv");
-  testing::internal::GetCapturedStdout();
+  expect_refused("calibrate", {"--from", "rows.csv"}, "--from needs a profile to start from",
+                 "add such as --profile hkbu-10gbe (hbench list profiles); nor is there a file rows.csv");
 }
 
 }  // namespace

@@ -7,10 +7,10 @@
 #include "analysis/fit/machine_profile.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/store/store.hpp"
-#include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
+#include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -79,11 +79,8 @@ class FrameworkRowsOfADatabase : public testing::Test {
   }
 
   std::string calibrate(std::vector<std::string> arguments) const {
-    testing::internal::CaptureStdout();
     arguments.insert(arguments.begin(), {"--quiet", "--from", database_.string(), "--out", out_.string()});
-    find_entry(verbs(), "calibrate", "verb").run({arguments, "hbench calibrate"});
-    std::fflush(stdout);
-    return testing::internal::GetCapturedStdout();
+    return printed_by("calibrate", std::move(arguments));
   }
 
   TemporaryFolder folder_;
@@ -117,7 +114,6 @@ TEST_F(FrameworkRowsOfADatabase, AreOfTheMachineThatMeasuredLastAndRelativeToOne
 TEST_F(FrameworkRowsOfADatabase, SayWhatIsMissing) {
   const auto refused = [&](const std::string& what, const std::string& hint) {
     expect_error([&] { calibrate({}); }, ExitCode::usage, HasSubstr(what), HasSubstr(hint));
-    testing::internal::GetCapturedStdout();
   };
   std::filesystem::copy(profile_, recorded_ / "this-machine-lab.toml");
   refused("there are 2 profiles beside", "name one: --profile /");
@@ -138,7 +134,6 @@ TEST_F(FrameworkRowsOfADatabase, NeedTimelinesAndFrameworks) {
   }
   const auto refused = [&](const std::string& what, const std::string& hint) {
     expect_error([&] { calibrate({}); }, ExitCode::usage, HasSubstr(what), HasSubstr(hint));
-    testing::internal::GetCapturedStdout();
   };
   refused("lenet5.toml is missing: the timeline of lenet5", "hbench calibrate --model lenet5 --out");
   std::filesystem::remove(database_);

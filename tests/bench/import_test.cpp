@@ -10,10 +10,10 @@
 #include "analysis/track/check.hpp"
 #include "analysis/track/history.hpp"
 #include "analysis/track/sides.hpp"
-#include "bench/command/verb.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/analysis/import_examples.hpp"
+#include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -40,15 +40,7 @@ class Import : public testing::Test {
   /// What the verb printed.
   std::string run(std::vector<std::string> words) const {
     for (const char* word : {"--db", "x.db"}) words.push_back(word == std::string("x.db") ? path(word) : word);
-    testing::internal::CaptureStdout();
-    try {
-      EXPECT_EQ(find_entry(verbs(), "import", "verb").run({std::move(words), "hbench import ..."}), ExitCode::good);
-    } catch (...) {
-      testing::internal::GetCapturedStdout();
-      throw;
-    }
-    std::fflush(stdout);
-    return testing::internal::GetCapturedStdout();
+    return printed_by("import", std::move(words));
   }
 
   void refused(const std::vector<std::string>& words, const std::string& what, const std::string& cure) const {

@@ -7,11 +7,11 @@
 #include <sstream>
 
 #include "analysis/catalogue/check.hpp"
-#include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/verbs/profile.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
+#include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -134,17 +134,7 @@ TEST(OwnProfile, KnowsWhatAMachineShows) {
   EXPECT_EQ(shown_by({}, {}).line_rate, "");
 }
 
-ExitCode run_verb(std::vector<std::string> arguments) {
-  testing::internal::CaptureStdout();
-  try {
-    const ExitCode code = find_entry(verbs(), "profile", "verb").run({std::move(arguments), "hbench profile"});
-    testing::internal::GetCapturedStdout();
-    return code;
-  } catch (...) {
-    testing::internal::GetCapturedStdout();
-    throw;
-  }
-}
+ExitCode profile(const std::vector<std::string>& arguments) { return run_verb("profile", arguments).code; }
 
 TEST(ProfileInitVerb, WritesAFileThatProfileCheckAccepts) {
   const TemporaryFolder folder;
@@ -152,28 +142,23 @@ TEST(ProfileInitVerb, WritesAFileThatProfileCheckAccepts) {
   const std::vector<std::string> flags{"init",    "--gpu",       "h100-sxm",  "--gpus-per-node", "8", "--local-rate",
                                        "370GB/s", "--line-rate", "400Gbit/s", "--nics",          "8", "--transport",
                                        "rdma",    "--out",       file};
-  EXPECT_EQ(run_verb(flags), ExitCode::good);
-  EXPECT_EQ(run_verb({"check", file}), ExitCode::good);
+  EXPECT_EQ(profile(flags), ExitCode::good);
+  EXPECT_EQ(profile({"check", file}), ExitCode::good);
   EXPECT_EQ(load_data().profiles.load(file).gpus_per_node, 8);
-  expect_error([&] { run_verb(flags); }, ExitCode::usage, HasSubstr("is there already"));
+  expect_refused("profile", flags, HasSubstr("is there already"));
 }
 
 // Tests have no terminal.
 TEST(ProfileInitVerb, NamesTheFlagsThatLackWhereThereIsNoTerminal) {
   const TemporaryFolder folder;
   const std::string file = (folder / "mine.toml").string();
-  expect_error(
-      [&] {
-        run_verb({"init", "--gpu", "a100", "--nics", "1", "--out", file});
-      },
-      ExitCode::usage, "a profile needs --gpus-per-node, --local-rate, --line-rate, --transport");
+  expect_refused("profile", {"init", "--gpu", "a100", "--nics", "1", "--out", file},
+                 "a profile needs --gpus-per-node, --local-rate, --line-rate, --transport");
   EXPECT_FALSE(std::filesystem::exists(file));
-  expect_error(
-      [&] {
-        run_verb({"init", "--gpu", "h100-sxm", "--gpus-per-node", "8", "--local-rate", "900GB/s", "--line-rate",
-                  "400Gbit/s", "--nics", "8", "--transport", "rdma", "--out", file});
-      },
-      ExitCode::usage, HasSubstr("these figures cannot be true"));
+  expect_refused("profile",
+                 {"init", "--gpu", "h100-sxm", "--gpus-per-node", "8", "--local-rate", "900GB/s", "--line-rate",
+                  "400Gbit/s", "--nics", "8", "--transport", "rdma", "--out", file},
+                 HasSubstr("these figures cannot be true"));
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 

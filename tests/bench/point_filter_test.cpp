@@ -48,6 +48,11 @@ std::vector<std::size_t> left_by(const std::vector<std::string>& arguments) {
   return places;
 }
 
+void refused(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& message,
+             const testing::Matcher<std::string>& hint = testing::Not(testing::IsEmpty())) {
+  expect_error([&] { left_by(arguments); }, ExitCode::usage, message, hint);
+}
+
 TEST(PointFilter, LeavesEverythingWithoutOptions) { EXPECT_THAT(left_by({}), ElementsAre(0, 1, 2, 3)); }
 
 TEST(PointFilter, ChoosesByEachOptionAndByAllOfThem) {
@@ -68,36 +73,16 @@ TEST(PointFilter, TakesPartsOfALabelAndKeepsCommasInParentheses) {
 }
 
 TEST(PointFilter, SuggestsWhatWasMeant) {
-  expect_error(
-      [] {
-        left_by({"--workload", "vgg61"});
-      },
-      ExitCode::usage, "no stored workload 'vgg61'; did you mean 'vgg16'?", "known: resnet50, vgg16");
-  expect_error(
-      [] {
-        left_by({"--profile", "locla"});
-      },
-      ExitCode::usage, "no stored profile 'locla'; did you mean 'local'?");
-  expect_error(
-      [] {
-        left_by({"--evidence", "simulate"});
-      },
-      ExitCode::usage, "no evidence 'simulate'; did you mean 'simulated'?");
-  expect_error(
-      [] {
-        left_by({"--strategy", "rng"});
-      },
-      ExitCode::usage, "no stored strategy 'rng'; did you mean 'ring'?");
-  expect_error([] { left_by({"--workload", "vgg16,,x"}); }, ExitCode::usage, "--workload 'vgg16,,x' has an empty item");
+  refused({"--workload", "vgg61"}, "no stored workload 'vgg61'; did you mean 'vgg16'?", "known: resnet50, vgg16");
+  refused({"--profile", "locla"}, "no stored profile 'locla'; did you mean 'local'?");
+  refused({"--evidence", "simulate"}, "no evidence 'simulate'; did you mean 'simulated'?");
+  refused({"--strategy", "rng"}, "no stored strategy 'rng'; did you mean 'ring'?");
+  refused({"--workload", "vgg16,,x"}, "--workload 'vgg16,,x' has an empty item");
 }
 
 TEST(PointFilter, SaysWhenNothingIsLeft) {
-  expect_error(
-      [] {
-        left_by({"--workload", "vgg16", "--profile", "local"});
-      },
-      ExitCode::usage, "no stored point has all that was asked for",
-      "leave out one of --workload, --profile, --evidence, --strategy, --run, --label");
+  refused({"--workload", "vgg16", "--profile", "local"}, "no stored point has all that was asked for",
+          "leave out one of --workload, --profile, --evidence, --strategy, --run, --label");
   EXPECT_THAT(select_points({}, {}), IsEmpty()) << "an empty database is no mistake";
 }
 

@@ -9,9 +9,9 @@
 
 #include "analysis/points/collectives.hpp"
 #include "analysis/prediction/simulated_collective.hpp"
-#include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
 #include "collectives/base/table.hpp"
+#include "tests/bench/run_verb.hpp"
 
 namespace hbench::rack_test {
 namespace {
@@ -83,13 +83,10 @@ TEST(Rack, AnswersWithWhatWasMeasuredWhereThatWasMeasured) {
 }
 
 TEST(Rack, IsPaidByTheNode) {
-  testing::internal::CaptureStdout();
-  const ExitCode code = find_entry(verbs(), "choose", "verb")
-                            .run({{"--workload", "resnet50", "--gpus", "72", "--profile", "coreweave-gb200",
-                                   "--algorithm", "ring", "--samples", "10M", "--json", "--quiet"},
-                                  "hbench choose"});
-  const nlohmann::json cluster = nlohmann::json::parse(testing::internal::GetCapturedStdout()).at("clusters").at(0);
-  EXPECT_EQ(code, ExitCode::good);
+  const std::string printed =
+      printed_by("choose", {"--workload", "resnet50", "--gpus", "72", "--profile", "coreweave-gb200", "--algorithm",
+                            "ring", "--samples", "10M", "--json", "--quiet"});
+  const nlohmann::json cluster = nlohmann::json::parse(printed).at("clusters").at(0);
   EXPECT_EQ(cluster.at("nodes"), 18);
   EXPECT_DOUBLE_EQ(cluster.at("cost_per_hour"), 18 * 42);
 }

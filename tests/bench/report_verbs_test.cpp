@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/command/verb.hpp"
 #include "collectives/base/table.hpp"
+#include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -63,18 +63,9 @@ class ReportVerbs : public testing::Test {
 
   /// What a verb prints, within this process.
   static std::string printed(std::vector<std::string> words) {
-    testing::internal::CaptureStdout();
-    const Verb& verb = find_entry(verbs(), words.front(), "verb");
+    const std::string verb = words.front();
     words.erase(words.begin());
-    ExitCode code = ExitCode::usage;
-    try {
-      code = verb.run({words, "hbench ..."});
-    } catch (...) {
-      testing::internal::GetCapturedStdout();
-      throw;
-    }
-    EXPECT_EQ(code, ExitCode::good);
-    return testing::internal::GetCapturedStdout();
+    return printed_by(verb, std::move(words));
   }
 
   static nlohmann::json exported(std::vector<std::string> filter) {

@@ -8,10 +8,10 @@
 #include "analysis/prediction/traced_cases.hpp"
 #include "analysis/store/store.hpp"
 #include "analysis/trace/ledger.hpp"
-#include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
+#include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/terminal_columns.hpp"
@@ -87,16 +87,17 @@ class TraceVerb : public testing::Test {
 
   std::string printed(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"--db", file_.string()});
-    testing::internal::CaptureStdout();
-    ExitCode code = ExitCode::internal;
-    try {
-      code = find_entry(verbs(), "trace", "verb").run({arguments, "hbench trace"});
-    } catch (...) {
-      testing::internal::GetCapturedStdout();
-      throw;
-    }
-    EXPECT_EQ(code, ExitCode::good);
-    return testing::internal::GetCapturedStdout();
+    return printed_by("trace", std::move(arguments));
+  }
+  void refused(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& message,
+               const testing::Matcher<std::string>& hint = testing::Not(testing::IsEmpty())) {
+    expect_error([&] { printed(arguments); }, ExitCode::usage, message, hint);
+  }
+  /// Simulates one step of 16 GPUs.
+  void simulate_on(const std::string& profile) const {
+    printed_by("sweep", {"--gpus", "16", "--workload", "resnet50", "--profile", profile, "--evidence", "simulated",
+                         "--algorithm", "ring", "--compressor", "none", "--db", file_.string(), "--report",
+                         (folder_ / "report").string(), "--quiet"});
   }
 
   const TemporaryFolder folder_;
@@ -135,36 +136,20 @@ TEST_F(TraceVerb, WritesATraceOfOneCase) {
   const auto file = nlohmann::json::parse(read_file(out));
   EXPECT_EQ(file.at("otherData").at("case"), "resnet18, 2 ranks, ring, batch 16, measured");
   EXPECT_GT(file.at("traceEvents").size(), 100U);
-  expect_error(
-      [&] {
-        printed({"--format", "perfetto"});
-      },
-      ExitCode::usage, "--format perfetto is of one case, and 2 are meant",
-      "choose one by --case: 'resnet18, 1 rank, alone, batch 16, measured', 'resnet18, 2 ranks, ring, batch 16, "
-      "measured'");
+  refused({"--format", "perfetto"}, "--format perfetto is of one case, and 2 are meant",
+          "choose one by --case: 'resnet18, 1 rank, alone, batch 16, measured', 'resnet18, 2 ranks, ring, batch 16, "
+          "measured'");
 }
 
 TEST_F(TraceVerb, RefusesWhatIsNotThere) {
   add_run({});
-  expect_error([&] { printed({}); }, ExitCode::usage, "the database has no traced step, and none that was simulated",
-               "hbench sweep --evidence measured --trace 3 --db FILE traces steps");
+  refused({}, "the database has no traced step, and none that was simulated",
+          "hbench sweep --evidence measured --trace 3 --db FILE traces steps");
   add_run({traced(training_case(2))});
-  expect_error(
-      [&] {
-        printed({"--case", "vgg16"});
-      },
-      ExitCode::usage, "no case of the database has 'vgg16' in its name",
-      "it has 'resnet18, 2 ranks, ring, batch 16, measured'");
-  expect_error(
-      [&] {
-        printed({"--run", "1"});
-      },
-      ExitCode::usage, "run 1 has no traced step, and none that was simulated", _);
-  expect_error(
-      [&] {
-        printed({"--format", "svg"});
-      },
-      ExitCode::usage, "--format svg: there is no such format", "give summary or perfetto");
+  refused({"--case", "vgg16"}, "no case of the database has 'vgg16' in its name",
+          "it has 'resnet18, 2 ranks, ring, batch 16, measured'");
+  refused({"--run", "1"}, "run 1 has no traced step, and none that was simulated", _);
+  refused({"--format", "svg"}, "--format svg: there is no such format", "give summary or perfetto");
 }
 
 TEST_F(TraceVerb, ShowsTheLedgerAloneWhereNoSpanIsStored) {
@@ -172,13 +157,9 @@ TEST_F(TraceVerb, ShowsTheLedgerAloneWhereNoSpanIsStored) {
   run_sql(file_, "DELETE FROM span");
   const std::string text = printed({"--case", "2 ranks"});
   EXPECT_THAT(text, AllOf(HasSubstr("spans of its steps in run 1 are not stored"), HasSubstr("exposed communication")));
-  expect_error(
-      [&] {
-        printed({"--case", "2 ranks", "--format", "perfetto"});
-      },
-      ExitCode::usage,
-      "the spans of 'resnet18, 2 ranks, ring, batch 16, measured' are not stored, only the parts of a step",
-      "leave --format perfetto out, or measure it again: hbench sweep --evidence measured --trace 3");
+  refused({"--case", "2 ranks", "--format", "perfetto"},
+          "the spans of 'resnet18, 2 ranks, ring, batch 16, measured' are not stored, only the parts of a step",
+          "leave --format perfetto out, or measure it again: hbench sweep --evidence measured --trace 3");
 }
 
 TEST_F(TraceVerb, SimulatesNoProcessAlone) {
@@ -188,8 +169,8 @@ TEST_F(TraceVerb, SimulatesNoProcessAlone) {
   alone.profile = "hkbu-10gbe";
   alone.machine.clear();
   add_run({{.asked = alone, .samples = {{.metric = "step_seconds", .value = 0.1, .unit = "s"}}}});
-  expect_error([&] { printed({}); }, ExitCode::usage, "the database has no traced step, and none that was simulated",
-               "hbench sweep --evidence measured --trace 3 --db FILE traces steps");
+  refused({}, "the database has no traced step, and none that was simulated",
+          "hbench sweep --evidence measured --trace 3 --db FILE traces steps");
 }
 
 TEST_F(TraceVerb, RefusesRanksThatACaseHasNot) {
@@ -202,14 +183,7 @@ TEST_F(TraceVerb, RefusesRanksThatACaseHasNot) {
 }
 
 TEST_F(TraceVerb, SimulatesASimulatedStepAgain) {
-  testing::internal::CaptureStdout();
-  const std::vector<std::string> arguments{"--gpus",      "16",           "--workload",   "resnet50",
-                                           "--profile",   "hkbu-10gbe",   "--evidence",   "simulated",
-                                           "--algorithm", "ring",         "--compressor", "none",
-                                           "--db",        file_.string(), "--report",     (folder_ / "report").string(),
-                                           "--quiet"};
-  find_entry(verbs(), "sweep", "verb").run({arguments, "hbench sweep"});
-  testing::internal::GetCapturedStdout();
+  simulate_on("hkbu-10gbe");
   const std::string text = printed({"--case", "16 GPUs of hkbu-10gbe, ring"});
   EXPECT_THAT(text, AllOf(HasSubstr("One simulated step of"), HasSubstr("Exposed communication is"), HasSubstr("any")));
   EXPECT_THAT(text, Not(HasSubstr("have changed"))) << "the same step as the stored one";
@@ -232,9 +206,8 @@ TEST_F(TraceVerb, SimulatesNoCaseAgainThatNobodyCanSimulate) {
     asked.batch_per_gpu = 32;
     asked.strategy = strategy;
     add_run({{.asked = asked, .samples = {{.metric = "step_seconds", .value = 0.1, .unit = "s"}}}});
-    expect_error([&] { printed({}); }, ExitCode::usage,
-                 AllOf(HasSubstr(fmt::format("resnet50, {} GPUs of hkbu-10gbe", gpus)), HasSubstr(why)),
-                 HasSubstr("--case"));
+    refused({}, AllOf(HasSubstr(fmt::format("resnet50, {} GPUs of hkbu-10gbe", gpus)), HasSubstr(why)),
+            HasSubstr("--case"));
   };
   Strategy strategy{.algorithm = "ps", .placement = "greedy", .compressor = "none", .fusion = "none"};
   refuses(strategy, 4, "at least 1 parameter server");
@@ -252,17 +225,9 @@ TEST_F(TraceVerb, SimulatesNoCaseAgainThatNobodyCanSimulate) {
 TEST_F(TraceVerb, AsksForTheProfileOfTheUsersThatASimulatedStepIsOf) {
   const std::filesystem::path profile = folder_ / "my-cluster.toml";
   std::filesystem::copy_file(HBENCH_SOURCE_DIR "/cluster-profiles/hkbu-10gbe.toml", profile);
-  testing::internal::CaptureStdout();
-  const std::vector<std::string> arguments{"--gpus",      "16",           "--workload",   "resnet50",
-                                           "--profile",   profile,        "--evidence",   "simulated",
-                                           "--algorithm", "ring",         "--compressor", "none",
-                                           "--db",        file_.string(), "--report",     (folder_ / "report").string(),
-                                           "--quiet"};
-  find_entry(verbs(), "sweep", "verb").run({arguments, "hbench sweep"});
-  testing::internal::GetCapturedStdout();
-  expect_error([&] { printed({}); }, ExitCode::usage,
-               "the simulated case is of 'my-cluster', which was a file of yours",
-               "give the file again: --profile FILE; or name other cases by --case");
+  simulate_on(profile);
+  refused({}, "the simulated case is of 'my-cluster', which was a file of yours",
+          "give the file again: --profile FILE; or name other cases by --case");
   const std::string text = printed({"--profile", profile});
   EXPECT_THAT(text, AllOf(HasSubstr("16 GPUs of my-cluster, ring"), Not(HasSubstr("have changed"))));
 }

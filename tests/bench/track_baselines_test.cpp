@@ -39,7 +39,6 @@ TEST_F(TrackBaselines, StayWhereTheyAreFrozen) {
 TEST_F(TrackBaselines, SayWhichOneIsMeantWhereNamesAreEqual) {
   const auto refused = [&](std::vector<std::string> arguments, const char* action, const char* what, const char* hint) {
     expect_error([&] { run(std::move(arguments), action); }, ExitCode::usage, what, hint);
-    testing::internal::GetCapturedStdout();
   };
   add_history(6, {step_of("vgg16")});
   refused({"--baseline", "frozen:main"}, "check", "--baseline frozen:main: nothing is frozen",

@@ -94,7 +94,6 @@ TEST_F(BisectOfARun, TakesWhatACheckHasFoundBeforeItIsALevel) {
       },
       ExitCode::usage, "none of 1 case has become slower",
       "hbench track check judges the newest run; hbench track history shows levels, of three runs at least");
-  testing::internal::GetCapturedStdout();
   EXPECT_EQ(run({}), ExitCode::regressed);
   EXPECT_EQ(run({"--measure", "true"}, "bisect"), ExitCode::good);
   EXPECT_THAT(printed_, HasSubstr("+10.0 % between a6 and bad"));

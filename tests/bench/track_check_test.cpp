@@ -247,7 +247,6 @@ TEST_F(TrackCheck, AcceptsNothingWithoutAReason) {
   add_history(1, {step_of("vgg16")});
   const auto refused = [&](std::vector<std::string> arguments, const char* what, const char* hint) {
     expect_error([&] { run(std::move(arguments), "accept"); }, ExitCode::usage, what, hint);
-    testing::internal::GetCapturedStdout();
   };
   refused({}, "a change is accepted for a reason", "add --reason \"what made it slower, and why\"");
   refused({"9", "--reason", "x"}, "RUN 9: there is no such run", "the newest is 1");
@@ -333,7 +332,6 @@ TEST_F(TrackCheck, AddsItsPageToTheSummaryOfAJob) {
 TEST_F(TrackCheck, SaysWhatIsWrongWithItsFlags) {
   const auto refused = [&](std::vector<std::string> arguments, const char* what, const char* hint) {
     expect_error([&] { run(std::move(arguments)); }, ExitCode::usage, HasSubstr(what), hint);
-    testing::internal::GetCapturedStdout();
   };
   refused({}, "t.db", "check the name, or make one with `hbench sweep`");
   add_run("main", {});

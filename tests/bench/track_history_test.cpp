@@ -7,10 +7,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/command/verb.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/track/history.hpp"
+#include "tests/bench/run_verb.hpp"
 #include "tests/bench/tracked_database.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -61,11 +61,7 @@ class TrackHistory : public testing::Test {
   std::string printed(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "history");
     arguments.insert(arguments.end(), {"--db", file_.string()});
-    testing::internal::CaptureStdout();
-    const ExitCode code = find_entry(verbs(), "track", "verb").run({std::move(arguments), "hbench track"});
-    std::fflush(stdout);
-    EXPECT_EQ(code, ExitCode::good);
-    return testing::internal::GetCapturedStdout();
+    return printed_by("track", std::move(arguments));
   }
 
   TemporaryFolder folder_;
@@ -157,7 +153,6 @@ TEST_F(TrackHistory, IsDrawnOverRunsWhereNoDatesPlaceThem) {
 TEST_F(TrackHistory, SaysWhatThereIsNot) {
   const auto refused = [&](std::vector<std::string> arguments, const char* what, const char* hint) {
     expect_error([&] { printed(std::move(arguments)); }, ExitCode::usage, what, hint);
-    testing::internal::GetCapturedStdout();
   };
   add_run({}, "topic");
   refused({}, "no run has branch=main", "hbench sweep --label branch=main stores one");

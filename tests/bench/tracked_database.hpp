@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "analysis/track/check.hpp"
-#include "bench/command/verb.hpp"
-#include "collectives/base/table.hpp"
+#include "tests/bench/run_verb.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
@@ -85,11 +84,9 @@ class TrackedDatabase : public testing::Test {
   ExitCode run(std::vector<std::string> arguments, const char* action = "check") {
     arguments.insert(arguments.begin(), action);
     arguments.insert(arguments.end(), {"--db", file_.string()});
-    testing::internal::CaptureStdout();
-    const ExitCode code = find_entry(verbs(), "track", "verb").run({std::move(arguments), "hbench track"});
-    std::fflush(stdout);
-    printed_ = testing::internal::GetCapturedStdout();
-    return code;
+    Ran ran = run_verb("track", std::move(arguments));
+    printed_ = std::move(ran.out);
+    return ran.code;
   }
 
   TemporaryFolder folder_;

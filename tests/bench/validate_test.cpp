@@ -17,13 +17,13 @@
 #include "analysis/published/published.hpp"
 #include "analysis/records/words.hpp"
 #include "analysis/statistics/statistics.hpp"
-#include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/prediction/validated_curves.hpp"
 #include "reports/prediction/validation.hpp"
+#include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -370,15 +370,7 @@ TEST(ValidationDocument, IsWhatPagesSayOfIt) {
     EXPECT_THAT(read_file(source / page), HasSubstr(first)) << page;
 }
 
-const Verb& verb() { return find_entry(verbs(), "validate", "verb"); }
-
-std::string output_of(const std::vector<std::string>& arguments) {
-  testing::internal::CaptureStdout();
-  const ExitCode code = verb().run({arguments, "hbench validate"});
-  std::fflush(stdout);
-  EXPECT_EQ(code, ExitCode::good);
-  return testing::internal::GetCapturedStdout();
-}
+std::string output_of(const std::vector<std::string>& arguments) { return printed_by("validate", arguments); }
 
 TEST(ValidateVerb, PrintsEachFigureForMachines) {
   const auto figures = nlohmann::json::parse(output_of({"--json", "--profile", "dgx-a100,capped-5gbit"}));
@@ -408,9 +400,7 @@ TEST(ValidateVerb, SaysHowFarPredictionsAreOffByClusterAndByStrategy) {
 }
 
 TEST(ValidateVerb, RefusesWhatLeavesNothingAndFilesThatAreNone) {
-  const auto call = [](const std::vector<std::string>& arguments) {
-    return [arguments] { verb().run({arguments, "hbench validate"}); };
-  };
+  const auto call = [](const std::vector<std::string>& arguments) { return [arguments] { output_of(arguments); }; };
   expect_error(call({"--profile", "hkbu-10gb"}), ExitCode::usage, "no profile 'hkbu-10gb'; did you mean 'hkbu-10gbe'?",
                HasSubstr("hkbu-10gbe"));
   expect_error(call({"--workload", "vgg17"}), ExitCode::usage, "no workload 'vgg17'; did you mean 'vgg16'?",

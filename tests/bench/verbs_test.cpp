@@ -163,22 +163,28 @@ INSTANTIATE_TEST_SUITE_P(All, BadProfile,
                                          BadLine{"gpus_per_node = 4", "gpus_per_node = 0", "mine.toml:2"},
                                          BadLine{"[local]", "speed = 1\n[local]", "mine.toml:3"}));
 
+/// What the whole program prints for a command line.
+std::string printed(std::vector<std::string> words) {
+  words.insert(words.begin(), "hbench");
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_program(static_cast<int>(words.size()), arguments.data(), verbs(), "hbench 1.2.3\n"), 0);
+  return testing::internal::GetCapturedStdout();
+}
+
 TEST(TheProfileItself, IsGood) {
   const Elsewhere elsewhere;
   write_bytes("mine.toml", kProfile);
-  testing::internal::CaptureStdout();
-  const ExitCode code = run({"sweep", "--gpus", "1..8", "--profile", "mine.toml", "--single-gpu-rate", "100",
-                             "--evidence", "simulated", "--workload", "resnet50", "--quiet"});
-  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("Results: hbench.db"));
-  EXPECT_EQ(code, ExitCode::good);
+  EXPECT_THAT(printed({"sweep", "--gpus", "1..8", "--profile", "mine.toml", "--single-gpu-rate", "100", "--evidence",
+                       "simulated", "--workload", "resnet50", "--quiet"}),
+              HasSubstr("Results: hbench.db"));
 }
 
 TEST(Verbs, ExplainThemselvesWithAnExample) {
   for (const Verb* verb : verbs()) {
     if (verb->hidden) continue;
-    testing::internal::CaptureStdout();
-    EXPECT_EQ(run({std::string(verb->name), "--help"}), ExitCode::good);
-    EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("Example")) << verb->name;
+    EXPECT_THAT(printed({std::string(verb->name), "--help"}), HasSubstr("Example")) << verb->name;
   }
 }
 
@@ -254,9 +260,7 @@ TEST(Listings, NameTheColumnThatIsAboutThisMachineAndLeaveItOutOfMarkdown) {
     if (listing.machine_column.empty()) continue;
     const Table table = listing.table(load_data());
     EXPECT_LT(column_of(table, listing.machine_column), table.columns.size()) << listing.name;
-    testing::internal::CaptureStdout();
-    run({"list", std::string(listing.name), "--markdown"});
-    const std::string markdown = testing::internal::GetCapturedStdout();
+    const std::string markdown = printed({"list", std::string(listing.name), "--markdown"});
     EXPECT_THAT(markdown, HasSubstr(fmt::format("| {} |", table.columns[0].title)));
     EXPECT_THAT(markdown, testing::Not(HasSubstr(fmt::format("| {} |", listing.machine_column))));
   }
@@ -265,33 +269,19 @@ TEST(Listings, NameTheColumnThatIsAboutThisMachineAndLeaveItOutOfMarkdown) {
 TEST(Listings, AreNoWiderThanATerminalLine) {
   const TerminalColumns columns(kUsualWidth);
   for (const Listing& listing : listings()) {
-    testing::internal::CaptureStdout();
-    run({"list", std::string(listing.name)});
-    std::istringstream text(testing::internal::GetCapturedStdout());
+    std::istringstream text(printed({"list", std::string(listing.name)}));
     for (std::string line; std::getline(text, line);) EXPECT_LE(text_width(line), kUsualWidth) << line;
   }
 }
 
 TEST(Help, FitsIntoEightyColumnsButForCommandsToCopy) {
   for (const Verb* verb : verbs()) {
-    testing::internal::CaptureStdout();
-    run({std::string(verb->name), "--help"});
-    std::istringstream help(testing::internal::GetCapturedStdout());
+    std::istringstream help(printed({std::string(verb->name), "--help"}));
     int lines = 0;
     for (std::string line; std::getline(help, line); ++lines)
       EXPECT_TRUE(line.size() <= 80 || line.starts_with("  hbench ")) << line;
     EXPECT_GT(lines, 8) << verb->name;
   }
-}
-
-/// What the whole program prints for a command line.
-std::string printed(std::vector<std::string> words) {
-  words.insert(words.begin(), "hbench");
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  testing::internal::CaptureStdout();
-  EXPECT_EQ(run_program(static_cast<int>(words.size()), arguments.data(), verbs(), "hbench 1.2.3\n"), 0);
-  return testing::internal::GetCapturedStdout();
 }
 
 TEST(Help, IsAVerbToo) {
@@ -330,9 +320,7 @@ TEST(ManPages, HaveTheOptionsAndExamplesOfAllActions) {
 }
 
 TEST(Help, SaysOfAnOptionWhatItTakesAndWhatItIsWithoutIt) {
-  testing::internal::CaptureStdout();
-  run({"sweep", "--help"});
-  const std::string help = testing::internal::GetCapturedStdout();
+  const std::string help = printed({"sweep", "--help"});
   EXPECT_THAT(help, HasSubstr("  --steps INT             timed steps per launch, at most (1 to 1000000;\n"
                               "                          default: 20)\n"));
   EXPECT_THAT(help, HasSubstr("  --no-calibrate          disable calibration\n"));
