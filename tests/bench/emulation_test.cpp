@@ -15,6 +15,7 @@
 #include "bench/emulation/emulated_launch.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/program.hpp"
+#include "tests/support/words.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench::emulation_test {
@@ -237,36 +238,11 @@ TEST(CalibratedEmulation, ReplaysTheTimelineThatTheSweepRecordedOnThisMachine) {
   setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
   const Workplace workplace;
   const auto sweep = [&](const std::string& more) {
-    return workplace.run({"sweep",
-                          "--calibrate",
-                          "--device",
-                          "cpu",
-                          "--gpus",
-                          "2",
-                          "--workload",
-                          "lenet5",
-                          "--image-size",
-                          "32",
-                          "--batch",
-                          "64",
-                          "--launches",
-                          "2",
-                          "--steps",
-                          "4",
-                          "--profile",
-                          "hkbu-10gbe",
-                          "--algorithm",
-                          "ring",
-                          "--compressor",
-                          "none",
-                          "--oversubscribe",
-                          "2",
-                          "--evidence",
-                          "measured,emulated",
-                          "--emulated-launches",
-                          "1",
-                          "--json",
-                          more});
+    return workplace.run(
+        words_of("sweep --calibrate --device cpu --gpus 2 --workload lenet5 --image-size 32 --batch 64 --launches 2 "
+                 "--steps 4 --profile hkbu-10gbe --algorithm ring --compressor none --oversubscribe 2 --evidence "
+                 "measured,emulated --emulated-launches 1 --json " +
+                 more));
   };
   const Outcome planned = sweep("--dry-run");
   ASSERT_EQ(planned.code, 0) << planned.err;

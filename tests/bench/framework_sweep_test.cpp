@@ -8,6 +8,7 @@
 #include "bench/frameworks/framework_job.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/program.hpp"
+#include "tests/support/words.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench::framework_sweep_test {
@@ -25,10 +26,9 @@ class FrameworkSweep : public testing::Test {
   }
 
   Outcome sweep(std::vector<std::string> more, const std::map<std::string, std::string>& environment = {}) const {
-    std::vector<std::string> arguments{
-        "sweep",    "--gpus",       "2",  "--workload", "resnet18", "--batch",     "2",    "--evidence",
-        "measured", "--image-size", "32", "--device",   "cpu",      "--algorithm", "ring", "--launches",
-        "1",        "--steps",      "1",  "--warmup",   "1",        "--trace",     "0",    "--no-calibrate"};
+    std::vector<std::string> arguments = words_of(
+        "sweep --gpus 2 --workload resnet18 --batch 2 --evidence measured --image-size 32 --device cpu --algorithm "
+        "ring --launches 1 --steps 1 --warmup 1 --trace 0 --no-calibrate");
     arguments.insert(arguments.end(), more.begin(), more.end());
     return workplace_.run(arguments, environment);
   }
@@ -90,34 +90,9 @@ TEST_F(FrameworkSweep, MeasuresDdpInTurnWithOwnCasesAndShowsItBesideThem) {
 TEST_F(FrameworkSweep, ShowsHowFarThePresetIsOffWhereItCalibrates) {
   if (const FoundFramework found = find_framework({frameworks().front()}); !found.state.available)
     GTEST_SKIP() << found.state.in_words();
-  std::vector<std::string> arguments{"sweep",
-                                     "--gpus",
-                                     "2",
-                                     "--workload",
-                                     "resnet18",
-                                     "--batch",
-                                     "2",
-                                     "--device",
-                                     "cpu",
-                                     "--evidence",
-                                     "measured,simulated",
-                                     "--launches",
-                                     "1",
-                                     "--steps",
-                                     "1",
-                                     "--warmup",
-                                     "1",
-                                     "--trace",
-                                     "0",
-                                     "--algorithm",
-                                     "ring",
-                                     "--fusion",
-                                     "ddp",
-                                     "--profile",
-                                     "hkbu-10gbe",
-                                     "--calibrate",
-                                     "--framework",
-                                     "pytorch-ddp"};
+  std::vector<std::string> arguments = words_of(
+      "sweep --gpus 2 --workload resnet18 --batch 2 --device cpu --evidence measured,simulated --launches 1 --steps 1 "
+      "--warmup 1 --trace 0 --algorithm ring --fusion ddp --profile hkbu-10gbe --calibrate --framework pytorch-ddp");
   const Outcome outcome = workplace_.run(arguments);
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   std::size_t presets = 0;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/bench/program.hpp"
+#include "tests/support/words.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench::own_model_sweep_test {
@@ -22,33 +23,9 @@ class ATorchScriptFile : public testing::Test {
   }
 
   Outcome sweep(std::vector<std::string> more) const {
-    std::vector<std::string> arguments{"sweep",
-                                       "--workload",
-                                       "cnn.pt",
-                                       "--input",
-                                       "3x32x32",
-                                       "--batch",
-                                       "4",
-                                       "--device",
-                                       "cpu",
-                                       "--algorithm",
-                                       "ring",
-                                       "--compressor",
-                                       "none",
-                                       "--launches",
-                                       "1",
-                                       "--steps",
-                                       "3",
-                                       "--warmup",
-                                       "1",
-                                       "--executor",
-                                       "threads",
-                                       "--oversubscribe",
-                                       "2",
-                                       "--json",
-                                       "--no-calibrate",
-                                       "--profile",
-                                       "hkbu-10gbe"};
+    std::vector<std::string> arguments = words_of(
+        "sweep --workload cnn.pt --input 3x32x32 --batch 4 --device cpu --algorithm ring --compressor none --launches "
+        "1 --steps 3 --warmup 1 --executor threads --oversubscribe 2 --json --no-calibrate --profile hkbu-10gbe");
     arguments.insert(arguments.end(), more.begin(), more.end());
     return workplace_.run(arguments);
   }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/records/case_fields.hpp"
+#include "tests/support/words.hpp"
 
 namespace hbench::points_json_test {
 namespace {
@@ -47,35 +48,17 @@ Point full_point() {
 
 TEST(PointsJson, HasEveryFieldOfTheFormat) {
   const json object = json::parse(points_json({full_point()})).at(0);
-  EXPECT_EQ(object.at("evidence"), "simulated");
-  EXPECT_EQ(object.at("status"), "done");
   EXPECT_TRUE(object.at("failure").is_null());
-  EXPECT_EQ(object.at("workload"), "vgg16");
-  EXPECT_EQ(object.at("gpus"), 16);
+  const json expected = json::parse(R"({
+      "evidence": "simulated", "status": "done", "workload": "vgg16", "gpus": 16, "algorithm": "ps",
+      "placement": "sliced", "servers": 4, "server_mode": "colocated", "compressor": "fp16", "fusion": "threshold:25MiB",
+      "overlap": false, "profile": "hkbu-10gbe", "throughput": 1024, "throughput_per_gpu": 64, "efficiency": 0.8,
+      "efficiency_low": 0.75, "efficiency_high": 0.85, "baseline": "one GPU, 80 samples/s", "step_seconds": 0.5,
+      "throttled": 0.25, "power_capped": 0.5, "throttling": "power brake, power cap", "batch_per_gpu": 32,
+      "source": "a \"source\", with\na line break", "version": "0.2.0", "run": 3,
+      "labels": {"branch": "main", "commit": "abc"}})");
+  for (const auto& [name, value] : expected.items()) EXPECT_EQ(object.at(name), value) << name;
   EXPECT_EQ(object.at("strategy"), full_point().asked.strategy.label());
-  EXPECT_EQ(object.at("algorithm"), "ps");
-  EXPECT_EQ(object.at("placement"), "sliced");
-  EXPECT_EQ(object.at("servers"), 4);
-  EXPECT_EQ(object.at("server_mode"), "colocated");
-  EXPECT_EQ(object.at("compressor"), "fp16");
-  EXPECT_EQ(object.at("fusion"), "threshold:25MiB");
-  EXPECT_EQ(object.at("overlap"), false);
-  EXPECT_EQ(object.at("profile"), "hkbu-10gbe");
-  EXPECT_EQ(object.at("throughput"), 1024);
-  EXPECT_EQ(object.at("throughput_per_gpu"), 64);
-  EXPECT_EQ(object.at("efficiency"), 0.8);
-  EXPECT_EQ(object.at("efficiency_low"), 0.75);
-  EXPECT_EQ(object.at("efficiency_high"), 0.85);
-  EXPECT_EQ(object.at("baseline"), "one GPU, 80 samples/s");
-  EXPECT_EQ(object.at("step_seconds"), 0.5);
-  EXPECT_EQ(object.at("throttled"), 0.25);
-  EXPECT_EQ(object.at("power_capped"), 0.5);
-  EXPECT_EQ(object.at("throttling"), "power brake, power cap");
-  EXPECT_EQ(object.at("batch_per_gpu"), 32);
-  EXPECT_EQ(object.at("source"), "a \"source\", with\na line break");
-  EXPECT_EQ(object.at("version"), "0.2.0");
-  EXPECT_EQ(object.at("run"), 3);
-  EXPECT_EQ(object.at("labels"), (json{{"branch", "main"}, {"commit", "abc"}}));
 }
 
 TEST(PointsJson, HasEveryFieldOfACase) {
@@ -95,44 +78,12 @@ TEST(PointsJson, SaysNullForWhatIsNotKnown) {
   point.asked.workload = "resnet50";
   point.asked.strategy.algorithm = "ring";
   const json object = json::parse(points_json({point})).at(0);
-  for (const char* field : {"failure",
-                            "placement",
-                            "servers",
-                            "server_mode",
-                            "compressor",
-                            "fusion",
-                            "throughput",
-                            "throughput_per_gpu",
-                            "efficiency",
-                            "efficiency_low",
-                            "efficiency_high",
-                            "interval",
-                            "warnings",
-                            "baseline",
-                            "step_seconds",
-                            "batch_per_gpu",
-                            "collective",
-                            "executor",
-                            "memory_bytes",
-                            "weight_bytes",
-                            "activation_bytes",
-                            "staleness",
-                            "staleness_p95",
-                            "staleness_largest",
-                            "sent_within_bytes",
-                            "sent_between_bytes",
-                            "idle_share",
-                            "throttled",
-                            "power_capped",
-                            "throttling",
-                            "bytes",
-                            "type",
-                            "redop",
-                            "machine",
-                            "no_baseline",
-                            "version",
-                            "run",
-                            "labels"})
+  for (const std::string& field :
+       words_of("failure placement servers server_mode compressor fusion throughput throughput_per_gpu efficiency "
+                "efficiency_low efficiency_high interval warnings baseline step_seconds batch_per_gpu collective "
+                "executor memory_bytes weight_bytes activation_bytes staleness staleness_p95 staleness_largest "
+                "sent_within_bytes sent_between_bytes idle_share throttled power_capped throttling bytes type redop "
+                "machine no_baseline version run labels"))
     EXPECT_TRUE(object.at(field).is_null()) << field;
 }
 

@@ -7,6 +7,7 @@
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/words.hpp"
 
 namespace hbench::report_verbs_test {
 namespace {
@@ -32,26 +33,12 @@ class ReportVerbs : public testing::Test {
   static void SetUpTestSuite() {
     folder_ = new TemporaryFolder;
     write_bytes(folder_->path() / "mine.toml", kProfile);
-    terminal_ = printed({"sweep",
-                         "--gpus",
-                         "1,8",
-                         "--profile",
-                         (folder_->path() / "mine.toml").string() + ",hkbu-10gbe",
-                         "--single-gpu-rate",
-                         "100",
-                         "--evidence",
-                         "simulated",
-                         "--workload",
-                         "vgg16,resnet50",
-                         "--algorithm",
-                         "ring,ps",
-                         "--compressor",
-                         "none",
-                         "--quiet",
-                         "--db",
-                         database(),
-                         "--report",
-                         (folder_->path() / "swept").string()});
+    std::vector<std::string> arguments = words_of(
+        "sweep --gpus 1,8 --single-gpu-rate 100 --evidence simulated --workload vgg16,resnet50 --algorithm ring,ps "
+        "--compressor none --quiet --db");
+    arguments.insert(arguments.end(), {database(), "--report", (folder_->path() / "swept").string(), "--profile",
+                                       (folder_->path() / "mine.toml").string() + ",hkbu-10gbe"});
+    terminal_ = printed(std::move(arguments));
     std::filesystem::remove(folder_->path() / "mine.toml");
   }
   static void TearDownTestSuite() {

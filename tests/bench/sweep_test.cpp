@@ -3,6 +3,7 @@
 
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/program.hpp"
+#include "tests/support/words.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench::sweep_test {
@@ -12,8 +13,8 @@ using nlohmann::json;
 using testing::HasSubstr;
 
 std::vector<std::string> sweep(std::vector<std::string> more = {}) {
-  std::vector<std::string> arguments{"sweep",     "--gpus",     "1..64",      "--workload",          "resnet50,vgg16",
-                                     "--profile", "hkbu-10gbe", "--evidence", "simulated,published", "--quiet"};
+  std::vector<std::string> arguments = words_of(
+      "sweep --gpus 1..64 --workload resnet50,vgg16 --profile hkbu-10gbe --evidence simulated,published --quiet");
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
@@ -186,24 +187,9 @@ TEST(FirstHelp, IsWhatAProgramWithoutArgumentsSays) {
 
 /// Flags of a quick measured sweep.
 std::vector<std::string> measured(std::vector<std::string> more) {
-  std::vector<std::string> arguments{"sweep",
-                                     "--evidence",
-                                     "measured",
-                                     "--workload",
-                                     "lenet5",
-                                     "--image-size",
-                                     "32",
-                                     "--batch",
-                                     "4",
-                                     "--launches",
-                                     "1",
-                                     "--warmup",
-                                     "1",
-                                     "--steps",
-                                     "4",
-                                     "--quiet",
-                                     "--oversubscribe",
-                                     "3"};
+  std::vector<std::string> arguments = words_of(
+      "sweep --evidence measured --workload lenet5 --image-size 32 --batch 4 --launches 1 --warmup 1 --steps 4 --quiet "
+      "--oversubscribe 3");
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
@@ -215,8 +201,8 @@ TEST(CalibratedTimeline, IsRecordedAndCanBeSwept) {
       {"calibrate", "--model", "lenet5", "--image-size", "32", "--batch", "4", "--steps", "3", "--out", "mine.toml"});
   ASSERT_EQ(recorded.code, 0) << recorded.err;
   EXPECT_THAT(recorded.out, HasSubstr("Wrote mine.toml"));
-  const Outcome swept = workplace.run({"sweep", "--gpus", "1..16", "--workload", "mine.toml", "--profile", "hkbu-10gbe",
-                                       "--evidence", "simulated", "--json", "--quiet"});
+  const Outcome swept = workplace.run(
+      words_of("sweep --gpus 1..16 --workload mine.toml --profile hkbu-10gbe --evidence simulated --json --quiet"));
   ASSERT_EQ(swept.code, 0) << swept.err;
   const json points = json::parse(swept.out);
   EXPECT_GT(points.size(), 5);
