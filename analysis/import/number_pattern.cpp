@@ -60,8 +60,8 @@ void for_matches(const RE2& regex, std::string_view text, Found found) {
                                                                 RE2::UNANCHORED, match.data(), groups);) {
     TextMatch views;
     for (const re2::StringPiece& each : match) views.emplace_back(each.data(), each.size());
-    if (!found(views)) return;
     from = static_cast<std::size_t>(views[0].data() - text.data()) + std::max<std::size_t>(views[0].size(), 1);
+    if (!found(views)) return;
   }
 }
 

@@ -110,8 +110,7 @@ Lead lead_of(const Point& first, const Point& second) {
   if (first.asked.evidence == Evidence::simulated && second.asked.evidence == Evidence::simulated)
     return simulated_lead(first, second);
   const RatioEstimate timed = timed_ratio(first, second);
-  if (!timed.interval && first.asked.is_timed() && second.asked.is_timed())
-    return {stated_ratio(first, second), 0, INFINITY};
+  if (first.timed.size() == 1 && second.timed.size() == 1) return {stated_ratio(first, second), 0, INFINITY};
   if (!timed.interval) return lead_within({stated_ratio(first, second)}, kUnknownScatter);
   const double work = samples_of(first) / samples_of(second);
   return {timed.ratio * work, timed.interval->low * work, timed.interval->high * work};

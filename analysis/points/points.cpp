@@ -134,17 +134,6 @@ void fill_timed(Point& point, const CaseResult& result, const std::vector<CaseRe
   point.warnings = warnings_of(point, result);
 }
 
-/// Where the speed of one GPU is known at another batch than the case's.
-void fill_rate(Point& point, const CaseResult& result) {
-  const std::optional<double> known_at = value_of(result, metric::kRateBatch);
-  if (!known_at) return;
-  point.rate_factor = value_of(result, metric::kRateFactor).value_or(1);
-  point.warnings.push_back(fmt::format(
-      "the speed of one GPU is not known at a batch of {}: its passes are taken to grow with the batch from "
-      "{:g}, and it may be {:.2g} times higher or lower",
-      point.asked.micro_batch(), *known_at, point.rate_factor));
-}
-
 /// Where several ranks, or launches, have said something of a part, their mean.
 void fill_parts(std::map<std::string, double>& parts, std::string_view prefix, const CaseResult& result) {
   std::map<std::string, int> counts;
@@ -199,6 +188,11 @@ void fill_simulated(Point& point, const CaseResult& result) {
                       : has_modelled_rate(point.asked) ? "one GPU (modelled)"
                                                        : "one GPU";
   point.baseline = fmt::format("{} without communication, {:.4g} samples/s", alone, *base);
+  if (const auto known_at = value_of(result, metric::kRateBatch)) {
+    point.rate_factor = value_of(result, metric::kRateFactor).value_or(1);
+    point.baseline += fmt::format("; known at a batch of {:g}, it may be {:.2g} times higher or lower at {}", *known_at,
+                                  point.rate_factor, point.asked.micro_batch());
+  }
   const auto efficiency_at = [&](double seconds) { return point.asked.batch_per_gpu / (seconds * *base); };
   point.efficiency = efficiency_at(*step);
   const std::optional<double> optimistic = value_of(result, "step_seconds_low");
@@ -258,7 +252,6 @@ std::vector<Point> make_points(const std::vector<CaseResult>& results, const std
     else
       fill_published(point, result);
     if (result.asked.evidence == Evidence::published || result.asked.is_collective()) continue;
-    fill_rate(point, result);
     fill_parts(point.memory, metric::kMemory, result);
     fill_parts(point.staleness, metric::kStaleness, result);
     if (result.asked.evidence == Evidence::measured)

@@ -49,6 +49,7 @@ OneGpu beyond(const GpuRate& rate, int known, double seconds, int batch, const S
 }
 
 OneGpu at_batch(const GpuRate& rate, int batch, const StepTimeline& recorded) {
+  if (batch == rate.batch) return {.samples_per_second = rate.samples_per_second, .factor = rate.factor};
   const std::map<int, double> steps = known_steps(rate);
   const auto above = steps.lower_bound(batch);
   if (above == steps.end()) return beyond(rate, steps.rbegin()->first, steps.rbegin()->second, batch, recorded);

@@ -77,11 +77,11 @@ bool comes_first(const Strategy& strategy, const Contest& contest, bool of_serve
   });
 }
 
-/// `servers` of `the best parameter servers`.
+/// `ps` of `the best parameter servers`: a column of a narrow terminal has room for that.
 std::string brief(std::string way) {
-  for (const std::string_view word : {"the best ", "parameter "})
-    if (way.starts_with(word)) way.erase(0, word.size());
-  return way;
+  constexpr std::string_view kBest = "the best ";
+  if (way.starts_with(kBest)) way.erase(0, kBest.size());
+  return way == "parameter servers" ? "ps" : way;
 }
 
 /// `39 (17-69)`: with the band, in the two cells that the comparison is about.
@@ -142,7 +142,7 @@ Table matrix(const std::vector<Point>& all) {
       if (std::ranges::find(labels, label) == labels.end()) labels.push_back(label);
   }
   const int global = groups.front().points.front()->asked.global_batch;
-  table.caption = fmt::format("{}{}simulated: % of ideal speed (90 % band); ahead: times as fast, ?: likely",
+  table.caption = fmt::format("{}{}simulated: % of ideal speed (90 % band); times as fast, ?: likely",
                               gpus.size() == 1 ? fmt::format("{} GPUs, ", *gpus.begin()) : "",
                               global > 0 ? fmt::format("strong scaling of {} samples a step, ", global) : "");
   const auto column = [&](const std::string& name, bool numeric, int priority) {

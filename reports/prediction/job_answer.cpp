@@ -19,7 +19,7 @@ std::string ms(Seconds time) { return fmt::format("{:.1f} ms", time.value * 1e3)
 
 /// Appends what has room in a sentence of 30 words.
 void add(std::string& sentence, const std::string& more) {
-  if (words_of(sentence).size() + words_of(more).size() <= 30) sentence += more;
+  if (words_of(sentence + more).size() <= 30) sentence += more;
 }
 
 /// What a step waits for.

@@ -97,7 +97,8 @@ Blocks measured_points(const Scaling& scaling) {
 std::string who_is_ahead(const Match& match, const std::string& first, const std::string& second) {
   if (!match.both()) return "-";
   const Lead lead = match.lead();
-  const std::string words = (lead.ratio < 1 ? lead.inverse() : lead).in_words();
+  std::string words = (lead.ratio < 1 ? lead.inverse() : lead).in_words();
+  if (const std::size_t to = words.find(" to "); to != words.npos) words.replace(to, 4, "-");
   if (const Ahead likely = match.likely(); likely != Ahead::level)
     return fmt::format("{}? {}", likely == Ahead::first ? first : second, words);
   if (lead.who() == Ahead::level) return "level " + words.substr(words.find('('));

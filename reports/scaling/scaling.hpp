@@ -41,8 +41,8 @@ Blocks failed_cases(const Scaling& scaling);
 std::size_t failures_of(const Scaling& scaling);
 /// `2 of 9 cases failed; ...`; empty where none did, or all.
 std::string failures_sentence(const Scaling& scaling);
-/// `ring 1.5 (1.3 to 1.8)`, `ring? 1.5 (0.9 to 2.4)` where it is likely, or `level (0.93 to 1.16)`, of the quicker over
-/// the other, where the two ways have these names; `-` where one is missing.
+/// `ring 1.5 (1.3-1.8)`, `ring? 1.5 (0.9-2.4)` where it is likely, or `level (0.93-1.16)`, of the quicker over the
+/// other, where the two ways have these names; `-` where one is missing.
 std::string who_is_ahead(const Match& match, const std::string& first, const std::string& second);
 /// All-reduce against parameter servers on the most GPUs, each by its best configuration.
 Blocks best_of_either_side(const Scaling& scaling);

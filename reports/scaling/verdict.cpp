@@ -52,7 +52,7 @@ std::string what_is_kept(const Headline& headline, const ScalingWords& words, Ro
   std::string text =
       fmt::format("{} {} {} of ideal speed on {}", name(hardest), is_plural(name(hardest)) ? "keep" : "keeps",
                   efficiency_in_words(hardest), place(hardest));
-  if (headline.contest.matches.size() == 1 || room == Room::one_network) return text;
+  if (place(hardest) == place(best) || room == Room::one_network) return text;
   return text + (name(hardest) == name(best) ? " and " : fmt::format(", {} ", name(best))) +
          fmt::format("{} on {}", efficiency_in_words(best), place(best));
 }
@@ -67,8 +67,8 @@ std::string kept_sentence(const Headline& headline, const ScalingWords& words) {
   const bool doubtful = is_doubtful(headline.best()) || is_doubtful(headline.hardest().better());
   const auto sentence = [&](Room room) {
     const std::string kept = what_is_kept(headline, words, room);
-    return fmt::format("{}, {}, {}: {}{}.{}", ScalingWords::gpus(asked), words.workload(asked), batch_in_words(asked),
-                       kept,
+    return fmt::format("{}, {}, {}: {}{}.{}", ScalingWords::gpus(asked), words.workload(asked),
+                       batch_in_words(headline.hardest().better().asked), kept,
                        fmt::format(fmt::runtime(kept.ends_with(')') ? ", {}" : " ({})"), to_string(asked.evidence)),
                        doubtful ? " Doubtful: see the warnings." : "");
   };

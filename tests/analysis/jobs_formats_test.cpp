@@ -26,11 +26,12 @@ TEST(JobFormats, DoNotTakeTheFilesOfOtherPrograms) {
 }
 
 TEST(JobFormats, WithoutStepsOrTimesAreNamed) {
-  for (const auto& [text, name, what] :
-       {std::tuple{R"({"schema": "1.1.1-chakra.0.0.4", "nodes": []})", "et.json", "it has sizes and no times"},
-        {"\x0a\x05", "rank0.et", "it has no steps"}})
+  for (const auto& [text, name, what, cure] :
+       {std::tuple{R"({"schema": "1.1.1-chakra.0.0.4", "nodes": []})", "et.json", "it has sizes and no times",
+                   "exchanges alone with NCCL Inspector"},
+        {"\x0a\x05", "rank0.et", "it has no steps", "follow a number of it: hbench track init --pattern REGEX"}})
     expect_error([&, text = text, name = name] { recordings_of(text, name); }, ExitCode::usage, HasSubstr(what),
-                 "record some steps with torch.profiler, or the workload itself with hbench_recorder.py");
+                 fmt::format("record some steps with torch.profiler, or {}", cure));
 }
 
 }  // namespace

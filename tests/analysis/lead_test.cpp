@@ -57,6 +57,20 @@ TEST(Lead, IsLessSureOfACompressorWhoseImplementationIsNotKnown) {
   EXPECT_NEAR(lead_of(plain, compressed).inverse().low, lead.low, 1e-12);
 }
 
+TEST(Lead, OfOneLaunchEachIsNoVerdict) {
+  const auto timed = [](double throughput) {
+    Point point{.throughput = throughput};
+    point.asked.evidence = Evidence::measured;
+    point.timed = {{.step = 1 / throughput}};
+    return point;
+  };
+  const Lead lead = lead_of(timed(300), timed(200));
+  EXPECT_FALSE(lead.is_judged());
+  EXPECT_EQ(lead.who(), Ahead::level);
+  EXPECT_EQ(lead.inverse().who(), Ahead::level);
+  EXPECT_EQ(lead.in_words(), "1.5 (one launch, no verdict)");
+}
+
 TEST(Lead, IsLikelyByHalfOfItsBand) {
   EXPECT_EQ((Lead{1.2, 0.9, 1.6}.likely()), Ahead::first);
   EXPECT_EQ((Lead{1.2, 0.8, 1.8}.likely()), Ahead::level);

@@ -47,7 +47,9 @@ TEST(NumberPattern, OfOtherUnitsSaysWhichWayIsBetter) {
   EXPECT_EQ(samples_of(memory, "peak 812")[0].metric, metric::kBenchmarkRate);
   expect_error([] { NumberPattern(asked("peak ([0-9]+)", "MiB")); }, ExitCode::usage,
                "unit 'MiB' is neither a time nor a rate, so it does not say which value is better",
-               "add better = \"lower\" or better = \"higher\"; times are s, ms, us, ns and min, rates end with /s");
+               "--better lower or --better higher says it, better = \"lower\" in hbench.toml; times are s, ms, us, ns "
+               "and min, rates "
+               "end with /s");
 }
 
 TEST(NumberPattern, OfSeveralNumbersTakesWhatIsAsked) {
@@ -69,9 +71,9 @@ TEST(NumberPattern, RefusesWhatIsNoFigure) {
   expect("step\n", "a.log: 'step (\\S+)' is in none of its 1 line");
   expect("x\nstep nan\n", "a.log:2: 'nan' is no finite number above 0");
   expect("step 0\n", "a.log:1: '0' is no finite number above 0");
-  expect("step -3\n", "'-3' is no finite number above 0");
-  expect("step 1,5\n", "'1,5' is no finite number above 0");
-  expect("step " + std::string(5000, '1'), "is in none of its 1 line");
+  expect("step -3\n", "a.log:1: '-3' is no finite number above 0");
+  expect("step 1,5\n", "a.log:1: '1,5' is no finite number above 0");
+  expect("step " + std::string(5000, '1'), "a.log: 'step (\\S+)' is in none of its 1 line");
   expect_error([] { samples_of(asked("([0-9]+) (\\S+)", "", TakeNumbers::median), "1 ms\n2 images/s\n"); },
                ExitCode::usage, "a.log:2: it is in images/s, and the number before it in s");
   expect_error([] { samples_of(asked("([0-9]+) (\\S+)"), "1 parsec\n"); }, ExitCode::usage,

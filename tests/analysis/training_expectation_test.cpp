@@ -5,6 +5,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <span>
+#include <string>
+#include <vector>
+
 #include "analysis/prediction/plan.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/prediction/slow_causes.hpp"
@@ -104,7 +108,10 @@ TEST(ExpectTraining, NamesCausesOfARateFarBelowTheExpectedOneInAWideBand) {
   asked.profiles = {"aws-p3dn-tcp"};
   const TrainingExpectation found = expectation(546.9, asked);  // github.com/horovod/horovod/issues/2581
   EXPECT_EQ(found.normality(), Normality::unclear);
-  EXPECT_THAT(found.suspicions.front().what, HasSubstr("one TCP stream"));
+  // One stream there carries as much as an interface of 10 Gbit/s does: which of them it is nobody sees from outside.
+  std::vector<std::string> first;
+  for (const TrainingSuspicion& each : std::span(found.suspicions).first(2)) first.push_back(each.what);
+  EXPECT_THAT(first, testing::Contains(HasSubstr("one TCP stream")));
 }
 
 TEST(ExpectTraining, RefusesOneGpuAndSeveralStrategies) {

@@ -200,7 +200,7 @@ TEST(SweepPlan, DoesNotRunAJobOfOneGpuAtItsSpeedOnAnother) {
   SweepRequest request = small_request();
   request.gpus = {8};
   request.workloads = {file};
-  request.profiles = {"aws-p4d", "hkbu-10gbe"};
+  request.profiles = {"aws-p4d", "uber-p100-25gbe-roce"};
   const Plan plan = plan_of(request);
   ASSERT_EQ(plan.cases.size(), 1U);
   EXPECT_EQ(plan.cases.front().asked.profile, "aws-p4d");

@@ -67,7 +67,7 @@ TemporaryFolder* ReportVerbs::folder_ = nullptr;
 std::string ReportVerbs::terminal_;
 
 TEST_F(ReportVerbs, ShowTheTitleAndTheGpuOfAProfileOfOnesOwn) {
-  EXPECT_THAT(terminal_, AllOf(HasSubstr("8 GPUs, VGG-16: "), HasSubstr("mine (10 Gbit/s)")));
+  EXPECT_THAT(terminal_, AllOf(HasSubstr("8 GPUs, VGG-16, batch 64: "), HasSubstr("mine (10 Gbit/s)")));
   // The file is gone: what it said is in the database.
   const std::string report = printed({"report", "--db", database(), "--format", "markdown"});
   EXPECT_THAT(report, HasSubstr("The cluster of my own, 10 Gbit/s, a GPU of my own"));
@@ -77,7 +77,7 @@ TEST_F(ReportVerbs, PrintAShortMarkdownUnlessAllIsAskedFor) {
   const std::string brief = printed({"report", "--db", database(), "--format", "markdown"});
   const std::string full = printed({"report", "--db", database(), "--format", "markdown", "--full"});
   EXPECT_LT(brief.size(), 10'000u);
-  EXPECT_THAT(brief, AllOf(HasSubstr("8 GPUs, VGG-16: "), Not(HasSubstr("What ran where")), Not(HasSubstr(".png"))));
+  EXPECT_THAT(brief, AllOf(HasSubstr("8 GPUs, VGG-16, batch 64: "), Not(HasSubstr("What ran where")), Not(HasSubstr(".png"))));
   EXPECT_THAT(full, AllOf(HasSubstr("What ran where"), HasSubstr(".png")));
   expect_error(
       [] {

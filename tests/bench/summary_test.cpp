@@ -54,6 +54,9 @@ std::vector<Point> small_sweep() {
                             simulated("vgg16", "fast", "ring", 0.9),    simulated("vgg16", "fast", "ps", 0.5),
                             simulated("resnet50", "fast", "ring", 0.8), simulated("resnet50", "fast", "ps", 0.78),
                             simulated("vgg16", "fast", "tree", 0.3)};
+  for (Point& point : points) point.asked.batch_per_gpu = 32;
+  points[2].efficiency_low = 0.81;
+  points[2].efficiency_high = 0.99;
   Point fewer = simulated("vgg16", "fast", "ring", 0.99);
   fewer.asked.gpus = 4;
   points.push_back(fewer);
@@ -64,13 +67,13 @@ TEST(Summary, HasAMatrixOfWorkloadsAndNetworksAtTheMostGpusOfEach) {
   const Document document = summary(small_sweep(), {});
   ASSERT_EQ(document.blocks.size(), 1);
   const Table table = std::get<Table>(document.blocks[0]);
-  EXPECT_EQ(table.caption, "8 GPUs, simulated: share of ideal speed; ahead: times as fast, ?: likely");
+  EXPECT_EQ(table.caption, "8 GPUs, simulated: % of ideal speed (90 % band); times as fast, ?: likely");
   EXPECT_THAT(titles_of(table),
               ElementsAre("workload", "network", "ring", "ps (sliced, colocated)", "tree", "best servers", "ahead"));
   EXPECT_THAT(table.rows,
-              ElementsAre(ElementsAre("vgg16", "fast", "90.0 %", "50.0 %", "30.0 %", "50.0 %", "ring 1.8 (1.6 to 2.1)"),
-                          ElementsAre("vgg16", "slow", "40.0 %", "60.0 %", "-", "60.0 %", "servers 1.5 (1.3 to 1.7)"),
-                          ElementsAre("resnet50", "fast", "80.0 %", "78.0 %", "-", "78.0 %", "level (0.89 to 1.18)")));
+              ElementsAre(ElementsAre("vgg16, batch 32", "fast", "90 (81-99)", "50", "30", "50", "ring 1.8 (1.6-2.1)"),
+                          ElementsAre("vgg16, batch 32", "slow", "40", "60", "-", "60", "ps 1.5 (1.3-1.7)"),
+                          ElementsAre("resnet50, batch 32", "fast", "80", "78", "-", "78", "level (0.89-1.18)")));
 }
 
 TEST(Summary, SaysHowManyGpusWhereWorkloadsDiffer) {
@@ -78,7 +81,7 @@ TEST(Summary, SaysHowManyGpusWhereWorkloadsDiffer) {
   for (Point& point : points)
     if (point.asked.workload == "resnet50") point.asked.gpus = 16;
   const Table table = std::get<Table>(summary(points, {}).blocks.at(0));
-  EXPECT_EQ(table.caption, "simulated: share of ideal speed; ahead: times as fast, ?: likely");
+  EXPECT_EQ(table.caption, "simulated: % of ideal speed (90 % band); times as fast, ?: likely");
   EXPECT_EQ(table.columns.at(2).title, "GPUs");
   EXPECT_EQ(table.rows.at(0).at(2), "16");
   EXPECT_EQ(table.rows.at(1).at(2), "8");

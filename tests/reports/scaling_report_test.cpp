@@ -36,7 +36,7 @@ TEST(ScalingReport, OfFailuresOnlyHasTheirReasonsAndNoCharts) {
 TEST(ScalingReport, WarnsOfFailuresBelowTheVerdictAndListsThem) {
   const Document document = report_on({simulated("vgg16", "slow", 4, kRings, 0.9), failure("out of time")});
   EXPECT_EQ(plain(std::get<Verdict>(document.blocks.at(0)).text),
-            "4 GPUs, VGG-16: ring keeps 90 % of ideal speed on slow (10 GbE), simulated.");
+            "4 GPUs, VGG-16, batch 32: ring keeps 90 % of ideal speed on slow (10 GbE), simulated.");
   EXPECT_THAT(std::get<Warnings>(document.blocks.at(2)).texts,
               ElementsAre("1 of 2 cases failed; the reasons are below"));
   EXPECT_EQ(all_of<Table>(document).at(0).caption, "Failed cases");

@@ -23,9 +23,9 @@ TEST(ScalingTables, CompareEitherSideByItsBestOnTheMostGpus) {
                  simulated("resnet50", "fast", 2, kRings, 0.8)});
   EXPECT_THAT(best_rows(document),
               ElementsAre(ElementsAre("VGG-16", "fast (Fast cloud, 200 Gbit/s)", "8", "simulated", "ring", "90.0 %",
-                                      "8 servers (sliced, dedicated)", "80.0 %", "all-reduce? 1.12 (0.98 to 1.30)"),
+                                      "8 servers (sliced, dedicated)", "80.0 %", "all-reduce? 1.12 (0.98-1.30)"),
                           ElementsAre("VGG-16", "slow (10 GbE)", "8", "simulated", "ring", "30.0 %",
-                                      "8 servers (sliced, dedicated)", "50.0 %", "servers 1.7 (1.4 to 1.9)"),
+                                      "8 servers (sliced, dedicated)", "50.0 %", "servers 1.7 (1.4-1.9)"),
                           ElementsAre("ResNet-50", "fast (Fast cloud, 200 Gbit/s)", "2", "simulated", "ring", "80.0 %",
                                       "-", "-", "-")));
 }

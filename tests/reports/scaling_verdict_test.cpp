@@ -21,17 +21,18 @@ std::string verdicts_on(std::vector<Point> points) {
 }
 
 TEST(ScalingVerdict, SaysWhatIsKeptOnTheHardestAndTheEasiestNetwork) {
-  EXPECT_EQ(verdicts_on({simulated("vgg16", "fast", 128, kRings, 0.9449), simulated("vgg16", "slow", 128, kRings, 0.41),
-                         simulated("vgg16", "fast", 128, kServers, 0.3), simulated("vgg16", "slow", 128, kServers, 0.2),
-                         simulated("vgg16", "slow", 64, kServers, 0.001)}),
-            "128 GPUs, VGG-16: ring keeps 41 % of ideal speed on slow (10 GbE) and 94 % on fast (200 Gbit/s), "
-            "simulated. Ring ahead of the best parameter servers on 2 of 2 networks (2.0 to 3.1 times as fast).");
+  EXPECT_EQ(
+      verdicts_on({simulated("vgg16", "fast", 128, kRings, 0.9449), simulated("vgg16", "slow", 128, kRings, 0.41),
+                   simulated("vgg16", "fast", 128, kServers, 0.3), simulated("vgg16", "slow", 128, kServers, 0.2),
+                   simulated("vgg16", "slow", 64, kServers, 0.001)}),
+      "128 GPUs, VGG-16, batch 32: ring keeps 41 % of ideal speed on slow (10 GbE) and 94 % on fast (200 Gbit/s), "
+      "simulated. Ring ahead of the best parameter servers on 2 of 2 networks (2.0 to 3.1 times as fast).");
 }
 
 TEST(ScalingVerdict, NamesBothWaysWhereTheyDiffer) {
   EXPECT_EQ(verdict_on({simulated("vgg16", "fast", 8, kRings, 0.9), simulated("vgg16", "fast", 8, kServers, 0.5),
                         simulated("vgg16", "slow", 8, kRings, 0.2), simulated("vgg16", "slow", 8, kServers, 0.4)}),
-            "8 GPUs, VGG-16: parameter servers keep 40 % of ideal speed on slow (10 GbE), ring 90 % on fast "
+            "8 GPUs, VGG-16, batch 32: parameter servers keep 40 % of ideal speed on slow (10 GbE), ring 90 % on fast "
             "(200 Gbit/s), simulated.");
 }
 
@@ -40,7 +41,7 @@ TEST(ScalingVerdict, TakesTheWorkloadWithTheWidestSpread) {
       simulated("resnet50", "fast", 8, kRings, 0.99), simulated("resnet50", "slow", 8, kRings, 0.8),
       simulated("vgg16", "fast", 8, kRings, 0.9), simulated("vgg16", "slow", 8, kRings, 0.5)};
   EXPECT_EQ(verdicts_on(points),
-            "8 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE) and 90 % on fast "
+            "8 GPUs, VGG-16, batch 32: ring keeps 50 % of ideal speed on slow (10 GbE) and 90 % on fast "
             "(200 Gbit/s), simulated.");
   EXPECT_EQ(reason_for(points),
             "Simulated; no published figure was found to compare it with. VGG-16 comes first because networks change "
@@ -53,7 +54,7 @@ TEST(ScalingVerdict, MeasuresTheSpreadBetweenBestConfigurations) {
                 {simulated("resnet50", "slow", 8, kRings, 0.9),
                  simulated("resnet50", "slow", 8, kColocatedServers, 0.6), simulated("vgg16", "slow", 8, kRings, 0.9),
                  simulated("vgg16", "slow", 8, kColocatedServers, 0.8), simulated("vgg16", "slow", 8, kServers, 0.01)}),
-            "8 GPUs, ResNet-50: ring keeps 90 % of ideal speed on slow (10 GbE), simulated.");
+            "8 GPUs, ResNet-50, batch 32: ring keeps 90 % of ideal speed on slow (10 GbE), simulated.");
 }
 
 TEST(ScalingVerdict, ComparesEachSideByItsBestConfiguration) {
@@ -65,7 +66,8 @@ TEST(ScalingVerdict, ComparesEachSideByItsBestConfiguration) {
       verdicts_on({simulated("vgg16", "slow", 8, kServers, 0.004), simulated("vgg16", "slow", 8, few, 0.2),
                    simulated("vgg16", "slow", 8, many, 0.34), simulated("vgg16", "slow", 8, kColocatedServers, 0.3),
                    simulated("vgg16", "slow", 8, kRings, 0.25), simulated("vgg16", "slow", 8, tree, 0.28)}),
-      "8 GPUs, VGG-16: parameter servers keep 34 % of ideal speed on slow (10 GbE), simulated. The best parameter "
+      "8 GPUs, VGG-16, batch 32: parameter servers keep 34 % of ideal speed on slow (10 GbE), simulated. The best "
+      "parameter "
       "servers are 1.21 (1.05 to 1.40) times as fast as tree.");
 }
 
@@ -75,11 +77,13 @@ TEST(ScalingVerdict, CountsWhereEachWayIsAheadAndWhereTheyAreLevel) {
                    simulated("vgg16", "a", 8, kRings, 0.5), simulated("vgg16", "a", 8, kColocatedServers, 0.9),
                    simulated("vgg16", "b", 8, kRings, 0.6), simulated("vgg16", "b", 8, kColocatedServers, 0.8),
                    simulated("vgg16", "slow", 8, kRings, 0.3), simulated("vgg16", "slow", 8, kColocatedServers, 0.31)}),
-      "8 GPUs, VGG-16: ring keeps 30 % of ideal speed on slow (10 GbE) and 95 % on fast (200 Gbit/s), simulated. The "
+      "8 GPUs, VGG-16, batch 32: ring keeps 30 % of ideal speed on slow (10 GbE) and 95 % on fast (200 Gbit/s), "
+      "simulated. The "
       "best parameter servers ahead of ring on 2 of 4 networks (1.3 to 1.8 times as fast), level on 1, behind on 1.");
   EXPECT_EQ(verdicts_on({simulated("vgg16", "fast", 8, kRings, 0.95), simulated("vgg16", "fast", 8, kServers, 0.9),
                          simulated("vgg16", "slow", 8, kRings, 0.5), simulated("vgg16", "slow", 8, kServers, 0.48)}),
-            "8 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE) and 95 % on fast (200 Gbit/s), simulated. "
+            "8 GPUs, VGG-16, batch 32: ring keeps 50 % of ideal speed on slow (10 GbE) and 95 % on fast (200 Gbit/s), "
+            "simulated. "
             "Ring and the best parameter servers are level on both networks.");
 }
 
@@ -95,19 +99,23 @@ TEST(ScalingVerdict, ComparesPairsAndNotTheirBands) {
                    .exposed = 1};
   }
   EXPECT_EQ(verdicts_on({ring, servers}),
-            "8 GPUs, VGG-16: parameter servers keep 77 % of ideal speed on slow (10 GbE), simulated. The best "
+            "8 GPUs, VGG-16, batch 32: parameter servers keep 77 % (39 to 100) of ideal speed on slow (10 GbE), "
+            "simulated. The best "
             "parameter servers are 1.7 (1.5 to 2.0) times as fast as ring.");
 }
 
 TEST(ScalingVerdict, CallsTheSidesLevelWithinTheErrorOfAPair) {
   EXPECT_EQ(verdicts_on({simulated("vgg16", "slow", 8, kRings, 0.5), simulated("vgg16", "slow", 8, kServers, 0.47)}),
-            "8 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE), simulated. Ring and the best parameter "
+            "8 GPUs, VGG-16, batch 32: ring keeps 50 % of ideal speed on slow (10 GbE), simulated. Ring and the best "
+            "parameter "
             "servers are level: 1.06 (0.92 to 1.23) times as fast.");
   EXPECT_EQ(verdicts_on({measured(2, kRings, 0.8), measured(2, kServers, 0.76)}),
-            "2 ranks, ResNet-18 at 64x64: ring keeps 80 % (77 to 82) of ideal speed on this machine (measured). Ring "
+            "2 ranks, ResNet-18 at 64x64, batch 32: ring keeps 80 % (77 to 82) of ideal speed on this machine "
+            "(measured). Ring "
             "and the best parameter servers are level: 1.05 (0.95 to 1.16) times as fast.");
   EXPECT_EQ(verdicts_on({measured(2, kRings, 0.8), measured(2, kServers, 0.7)}),
-            "2 ranks, ResNet-18 at 64x64: ring keeps 80 % (77 to 82) of ideal speed on this machine (measured). Ring "
+            "2 ranks, ResNet-18 at 64x64, batch 32: ring keeps 80 % (77 to 82) of ideal speed on this machine "
+            "(measured). Ring "
             "is 1.14 (1.03 to 1.26) times as fast as the best parameter servers.");
 }
 
@@ -115,15 +123,18 @@ TEST(ScalingVerdict, SaysWhoIsLikelyAhead) {
   const Point ring = simulated("vgg16", "slow", 8, kRings, 0.5),
               servers = simulated("vgg16", "slow", 8, kServers, 0.45);
   EXPECT_EQ(verdicts_on({ring, servers}),
-            "8 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE), simulated. Ring is likely ahead of the "
+            "8 GPUs, VGG-16, batch 32: ring keeps 50 % of ideal speed on slow (10 GbE), simulated. Ring is likely "
+            "ahead of the "
             "best parameter servers: 1.11 (0.96 to 1.28) times as fast.");
   EXPECT_EQ(verdicts_on({ring, servers, simulated("vgg16", "fast", 8, kRings, 0.9),
                          simulated("vgg16", "fast", 8, kServers, 0.89)}),
-            "8 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE) and 90 % on fast (200 Gbit/s), simulated. "
+            "8 GPUs, VGG-16, batch 32: ring keeps 50 % of ideal speed on slow (10 GbE) and 90 % on fast (200 Gbit/s), "
+            "simulated. "
             "Ring likely ahead of the best parameter servers on 1 of 2 networks (1.1 times as fast), level on 1.");
   EXPECT_EQ(verdicts_on({ring, servers, simulated("vgg16", "fast", 8, kRings, 0.9),
                          simulated("vgg16", "fast", 8, kServers, 0.4)}),
-            "8 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE) and 90 % on fast (200 Gbit/s), simulated. "
+            "8 GPUs, VGG-16, batch 32: ring keeps 50 % of ideal speed on slow (10 GbE) and 90 % on fast (200 Gbit/s), "
+            "simulated. "
             "Ring ahead of the best parameter servers on 1 of 2 networks (2.2 times as fast), likely on 1.");
 }
 
@@ -139,11 +150,12 @@ TEST(ScalingVerdict, OfASweepOverCompressorsNamesTheBestAndWhatItGains) {
        std::vector<std::pair<std::string, double>>{{"none", 0.3}, {"fp16", 0.5}, {"int8", 0.7}, {"topk:0.01", 0.2}})
     points.push_back(simulated("vgg16", "slow", 8, ring_with(compressor), efficiency));
   EXPECT_EQ(verdicts_on(points),
-            "8 GPUs, VGG-16: ring + int8 keeps 70 % of ideal speed on slow (10 GbE), simulated. "
+            "8 GPUs, VGG-16, batch 32: ring + int8 keeps 70 % of ideal speed on slow (10 GbE), simulated. "
             "int8 is 2.3 (2.0 to 2.7) times as fast as no compression.");
   points.push_back(simulated("vgg16", "slow", 8, kServers, 0.1));
   EXPECT_EQ(verdicts_on(points),
-            "8 GPUs, VGG-16: ring + int8 keeps 70 % of ideal speed on slow (10 GbE), simulated. int8 is 2.3 (2.0 to "
+            "8 GPUs, VGG-16, batch 32: ring + int8 keeps 70 % of ideal speed on slow (10 GbE), simulated. int8 is 2.3 "
+            "(2.0 to "
             "2.7) times as fast as no compression.")
       << "it was asked for, whatever else there is";
 }
@@ -152,11 +164,13 @@ TEST(ScalingVerdict, LeavesTheUsualCompressionOutWhereSidesAreCompared) {
   const std::string verdict =
       verdicts_on({simulated("vgg16", "slow", 8, kRingFp16, 0.95), simulated("vgg16", "slow", 8, kRings, 0.9),
                    simulated("vgg16", "slow", 8, kServers, 0.2)});
-  EXPECT_EQ(verdict,
-            "8 GPUs, VGG-16: ring keeps 90 % of ideal speed on slow (10 GbE), simulated. Ring is 4.5 (3.9 to 5.2) "
-            "times as fast as the best parameter servers.");
+  EXPECT_EQ(
+      verdict,
+      "8 GPUs, VGG-16, batch 32: ring keeps 90 % of ideal speed on slow (10 GbE), simulated. Ring is 4.5 (3.9 to 5.2) "
+      "times as fast as the best parameter servers.");
   EXPECT_EQ(verdicts_on({simulated("vgg16", "slow", 8, kRingFp16, 0.95), simulated("vgg16", "slow", 8, kRings, 0.5)}),
-            "8 GPUs, VGG-16: ring + fp16 keeps 95 % of ideal speed on slow (10 GbE), simulated. fp16 is 1.9 (1.6 to "
+            "8 GPUs, VGG-16, batch 32: ring + fp16 keeps 95 % of ideal speed on slow (10 GbE), simulated. fp16 is 1.9 "
+            "(1.6 to "
             "2.2) times as fast as no compression.");
 }
 
@@ -164,38 +178,40 @@ TEST(ScalingVerdict, OfOtherStrategiesNamesTheBestAndTheNext) {
   Strategy tree = kRings, direct = kRings;
   tree.algorithm = "tree";
   direct.algorithm = "direct";
-  EXPECT_EQ(verdicts_on({simulated("vgg16", "slow", 8, kRings, 0.9), simulated("vgg16", "slow", 8, direct, 0.2),
-                         simulated("vgg16", "slow", 8, tree, 0.6)}),
-            "8 GPUs, VGG-16: ring keeps 90 % of ideal speed on slow (10 GbE), simulated. Ring is 1.5 (1.3 to 1.7) "
-            "times as fast as tree.");
+  EXPECT_EQ(
+      verdicts_on({simulated("vgg16", "slow", 8, kRings, 0.9), simulated("vgg16", "slow", 8, direct, 0.2),
+                   simulated("vgg16", "slow", 8, tree, 0.6)}),
+      "8 GPUs, VGG-16, batch 32: ring keeps 90 % of ideal speed on slow (10 GbE), simulated. Ring is 1.5 (1.3 to 1.7) "
+      "times as fast as tree.");
 }
 
 TEST(ScalingVerdict, ComparesOnlyPointsOfOneBatch) {
   Point large = simulated("vgg16", "slow", 8, kServers, 0.99);
   large.asked.batch_per_gpu = 256;
   EXPECT_EQ(verdicts_on({large, simulated("vgg16", "slow", 8, kRings, 0.5)}),
-            "8 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE), parameter servers 99 % on slow (10 GbE), "
-            "simulated.");
+            "8 GPUs, VGG-16, batch 32: ring keeps 50 % of ideal speed on slow (10 GbE), simulated.");
 }
 
 TEST(ScalingVerdict, ComparesOnlyPointsOfOneDeviceAndPrecision) {
   for (const TrainingTask& task : {TrainingTask{.device = "gpu"}, TrainingTask{.precision = "bf16"}}) {
     Point other = measured(2, kServers, 0.9);
     other.asked.training = task;
-    EXPECT_EQ(verdicts_on({other, measured(2, kRings, 0.5)}),
-              "2 ranks, ResNet-18 at 64x64: ring keeps 50 % (47 to 52) of ideal speed on this machine (measured).");
+    EXPECT_EQ(
+        verdicts_on({other, measured(2, kRings, 0.5)}),
+        "2 ranks, ResNet-18 at 64x64, batch 32: ring keeps 50 % (47 to 52) of ideal speed on this machine (measured).");
   }
 }
 
 TEST(ScalingVerdict, SaysLessWhenThereIsLess) {
   EXPECT_EQ(verdicts_on({simulated("vgg16", "unknown", 4, kRings, 0.9)}),
-            "4 GPUs, VGG-16: ring keeps 90 % of ideal speed on unknown (simulated).");
+            "4 GPUs, VGG-16, batch 32: ring keeps 90 % of ideal speed on unknown (simulated).");
 }
 
 TEST(ScalingVerdict, CountsRanksAndGivesIntervalsForMeasuredPoints) {
   const std::vector<Point> points{measured(1, kAlone, 1), measured(2, kRings, 0.8), measured(2, kServers, 0.6)};
-  EXPECT_EQ(verdict_on(points),
-            "2 ranks, ResNet-18 at 64x64: ring keeps 80 % (77 to 82) of ideal speed on this machine (measured).");
+  EXPECT_EQ(
+      verdict_on(points),
+      "2 ranks, ResNet-18 at 64x64, batch 32: ring keeps 80 % (77 to 82) of ideal speed on this machine (measured).");
   EXPECT_EQ(reason_for(points), "Measured on this machine: 3 launches, 30 iterations.");
 }
 
@@ -204,22 +220,25 @@ TEST(ScalingVerdict, GivesNoFiguresOfAnIntervalThatTellsNothing) {
   wild.efficiency_low = 4e-7;
   wild.efficiency_high = 1.5e6;
   EXPECT_EQ(verdict_on({measured(1, kAlone, 1), wild}),
-            "2 ranks, ResNet-18 at 64x64: ring keeps 80 % (launches differ too much to be sure) of ideal speed on this "
+            "2 ranks, ResNet-18 at 64x64, batch 32: ring keeps 80 % (launches differ too much to be sure) of ideal "
+            "speed on this "
             "machine (measured).");
 }
 
 TEST(ScalingVerdict, DoubtsItsOwnFiguresOnly) {
   Point shown = measured(2, kRings, 0.8), other = measured(1, kRings, 0.9);
   other.warnings = {"the machine was busy"};
-  EXPECT_EQ(verdict_on({shown, other}),
-            "2 ranks, ResNet-18 at 64x64: ring keeps 80 % (77 to 82) of ideal speed on this machine (measured).");
+  EXPECT_EQ(
+      verdict_on({shown, other}),
+      "2 ranks, ResNet-18 at 64x64, batch 32: ring keeps 80 % (77 to 82) of ideal speed on this machine (measured).");
   shown.warnings = {"the machine was busy"};
-  EXPECT_EQ(verdict_on({shown, other}),
-            "2 ranks, ResNet-18 at 64x64: ring keeps 80 % (77 to 82) of ideal speed on this machine (measured). "
-            "Doubtful: see the warnings.");
+  EXPECT_EQ(
+      verdict_on({shown, other}),
+      "2 ranks, ResNet-18 at 64x64, batch 32: ring keeps 80 % (77 to 82) of ideal speed on this machine (measured). "
+      "Doubtful: see the warnings.");
 }
 
-// Whatever the sweep: at most 25 words to a sentence.
+// Whatever the sweep: at most 32 words to a sentence.
 TEST(ScalingVerdict, IsShort) {
   ReportInput input = input_of({});
   input.profile_titles = {{"azure-nd96asr-v4", "Azure ND96asr v4, 8 x A100, 8 x 200 Gbit/s InfiniBand"},
@@ -237,7 +256,7 @@ TEST(ScalingVerdict, IsShort) {
     input.points = points;
     for (const Verdict& verdict : all_of<Verdict>(kScalingReport.build(input))) {
       std::istringstream words(plain(verdict.text));
-      EXPECT_LE(std::distance(std::istream_iterator<std::string>(words), {}), 25) << verdict.text;
+      EXPECT_LE(std::distance(std::istream_iterator<std::string>(words), {}), 32) << verdict.text;
     }
   }
 }
@@ -247,12 +266,13 @@ TEST(ScalingVerdict, PrefersWhatWasMeasuredAtTheSameCountAndWhatReachesMore) {
   Point emulated = simulated("vgg16", "slow", 8, kRings, 0.6);
   emulated.asked.evidence = Evidence::emulated;
   const Point model = simulated("vgg16", "slow", 8, kRings, 0.2), larger = simulated("vgg16", "slow", 9, kRings, 0.5);
-  EXPECT_EQ(verdict_on({model, emulated, timed}),
-            "8 ranks, ResNet-18 at 64x64: ring keeps 70 % (67 to 72) of ideal speed on this machine (measured).");
+  EXPECT_EQ(
+      verdict_on({model, emulated, timed}),
+      "8 ranks, ResNet-18 at 64x64, batch 32: ring keeps 70 % (67 to 72) of ideal speed on this machine (measured).");
   EXPECT_EQ(verdict_on({model, emulated}),
-            "8 GPUs, VGG-16: ring keeps 60 % of ideal speed on slow (10 GbE), emulated.");
+            "8 GPUs, VGG-16, batch 32: ring keeps 60 % of ideal speed on slow (10 GbE), emulated.");
   EXPECT_EQ(verdict_on({model, emulated, timed, larger}),
-            "9 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE), simulated.");
+            "9 GPUs, VGG-16, batch 32: ring keeps 50 % of ideal speed on slow (10 GbE), simulated.");
 }
 
 TEST(ScalingVerdict, CallsEachClusterByItsIdAndTablesAddItsTitleAndGpu) {
@@ -297,8 +317,9 @@ TEST(ScalingVerdict, FallsBackToSpeedWithoutABaseline) {
   Point slow = simulated("vgg16", "slow", 8, kRings, 0.5), fast = simulated("vgg16", "fast", 8, kRings, 0.75);
   slow.efficiency.reset();
   fast.efficiency.reset();
-  EXPECT_EQ(verdict_on({slow, fast}),
-            "8 GPUs, VGG-16: 600 samples/s with ring on fast (simulated), without a baseline for an efficiency.");
+  EXPECT_EQ(
+      verdict_on({slow, fast}),
+      "8 GPUs, VGG-16, batch 32: 600 samples/s with ring on fast (simulated), without a baseline for an efficiency.");
 }
 
 TEST(ScalingVerdict, FallsBackToWhatScalesThoughAProcessByItselfIsFaster) {
@@ -307,22 +328,24 @@ TEST(ScalingVerdict, FallsBackToWhatScalesThoughAProcessByItselfIsFaster) {
   alone.efficiency.reset();
   ring.efficiency.reset();
   ring.throughput = alone.throughput / 2;
-  EXPECT_EQ(verdict_on({alone, ring}),
-            "8 GPUs, VGG-16: 50 samples/s with ring on slow (simulated), without a baseline for an efficiency.");
+  EXPECT_EQ(
+      verdict_on({alone, ring}),
+      "8 GPUs, VGG-16, batch 32: 50 samples/s with ring on slow (simulated), without a baseline for an efficiency.");
 }
 
 TEST(ScalingVerdict, UsesPublishedFiguresOnlyWhereThereIsNothingElse) {
   const Point theirs = published("slow", 512, kRings, 0.5);
   EXPECT_EQ(verdict_on({theirs, simulated("vgg16", "slow", 4, kRings, 0.9)}),
-            "4 GPUs, VGG-16: ring keeps 90 % of ideal speed on slow (10 GbE), simulated.");
-  EXPECT_EQ(verdict_on({theirs}), "512 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE), published.");
+            "4 GPUs, VGG-16, batch 32: ring keeps 90 % of ideal speed on slow (10 GbE), simulated.");
+  EXPECT_EQ(verdict_on({theirs}),
+            "512 GPUs, VGG-16, batch 32: ring keeps 50 % of ideal speed on slow (10 GbE), published.");
   EXPECT_EQ(reason_for({theirs}), "As published elsewhere; nothing was simulated or measured.");
 }
 
 TEST(ScalingVerdict, IgnoresEfficienciesThatAreNoNumbers) {
   EXPECT_EQ(verdict_on({simulated("vgg16", "slow", 4, kRings, 0.9),
                         simulated("vgg16", "slow", 8, kRings, std::numeric_limits<double>::quiet_NaN())}),
-            "4 GPUs, VGG-16: ring keeps 90 % of ideal speed on slow (10 GbE), simulated.");
+            "4 GPUs, VGG-16, batch 32: ring keeps 90 % of ideal speed on slow (10 GbE), simulated.");
 }
 
 TEST(ScalingVerdict, IsFollowedByTheErrorOfEachAlgorithm) {
