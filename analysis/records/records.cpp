@@ -92,6 +92,11 @@ bool has_recorded_rate(const Case& asked) { return asked.source.ends_with(kRecor
 
 bool has_modelled_rate(const Case& asked) { return asked.source.find(kModelledRate) != asked.source.npos; }
 
+std::string batch_in_words(const Case& asked) {
+  return asked.global_batch > 0 ? fmt::format("global batch {}", asked.global_batch)
+                                : fmt::format("batch {}", asked.batch_label());
+}
+
 bool same_batch(const Case& a, const Case& b) {
   return a.batch_per_gpu == b.batch_per_gpu && a.accumulate == b.accumulate;
 }

@@ -209,6 +209,9 @@ bool has_recorded_rate(const Case& asked);
 inline constexpr std::string_view kModelledRate = "one GPU: modelled";
 bool has_modelled_rate(const Case& asked);
 
+/// `batch 64`, `batch 128 in 4 micro-batches`, or `global batch 8192`, of which each GPU takes another part at each
+/// number of GPUs.
+std::string batch_in_words(const Case& asked);
 /// Whether workers take the same batches: with as many samples in more micro-batches a step has other work.
 bool same_batch(const Case& a, const Case& b);
 

@@ -145,14 +145,14 @@ std::string verdict(const Choice& choice, const std::vector<Alternative>& best) 
   const auto good = std::ranges::count_if(best, meets_goals);
   if (good == 0)
     return fmt::format(
-        "{}: {} {}. The nearest is {}: {}. {}.{}", choice.workload,
+        "{}, {}: {} {}. The nearest is {}: {}. {}.{}", choice.workload, batch_in_words(asked),
         best.size() == 1 ? "the one cluster here does not meet" : fmt::format("none of {} clusters meets", best.size()),
         goals_in_words(choice.goals), where, in_words(first, choice), missed_in_words(first.missed_by),
         what_it_takes(choice, first));
   const std::string why = first.assumed.empty() ? "" : fmt::format("; assumed: {}", fmt::join(first.assumed, ", "));
-  return fmt::format("{}: {}: {} ({}{}). {} of {} clusters surely or likely {} {}.", choice.workload, where,
-                     in_words(first, choice), to_string(first.meets), why, good, best.size(),
-                     good == 1 ? "meets" : "meet", goals_in_words(choice.goals));
+  return fmt::format("{}, {}: {}: {} ({}{}). {} of {} clusters surely or likely {} {}.", choice.workload,
+                     batch_in_words(asked), where, in_words(first, choice), to_string(first.meets), why, good,
+                     best.size(), good == 1 ? "meets" : "meet", goals_in_words(choice.goals));
 }
 
 /// Which prices would change the order of the first two.
@@ -191,6 +191,7 @@ void alternative_fields(Row& row, const Alternative& each, const Choice& choice)
   const auto priced = [&](const auto& text) { return [&](const auto& cost) { return text(cost) + bought(profile); }; };
   row.field("cluster", asked.profile, "its profile").in("cluster");
   row.field("gpus", asked.gpus).in("GPUs");
+  row.field("batch_per_gpu", asked.batch_per_gpu, "samples of a step, the same on all clusters");
   row.field("nodes", each.nodes, "whole ones, which are paid");
   row.field("strategy", asked.strategy.label()).in("strategy", 2);
   row.field("evidence", "simulated");

@@ -81,11 +81,6 @@ bool servers_matter(const std::vector<Point>& points) {
 
 }  // namespace
 
-std::string batch_in_words(const Case& asked) {
-  return asked.global_batch > 0 ? fmt::format("global batch {}", asked.global_batch)
-                                : fmt::format("batch {}", asked.batch_label());
-}
-
 ScalingWords::ScalingWords(const ReportInput& input) : input_(input), label_servers_(servers_matter(input.points)) {}
 
 std::string ScalingWords::workload(const Case& asked) const {

@@ -9,10 +9,6 @@
 
 namespace hbench {
 
-/// `batch 64`, `batch 128 in 4 micro-batches`, or `global batch 8192`, of which each GPU takes another part at each
-/// number of GPUs.
-std::string batch_in_words(const Case& asked);
-
 class ScalingWords {
  public:
   explicit ScalingWords(const ReportInput& input);

@@ -335,7 +335,7 @@ TEST(ChooseVerb, SaysWhereNoRateOfOneGpuIsKnown) {
               HasSubstr("900"));
   EXPECT_THAT(
       choose_by({"--workload", "gpt2_small", "--single-gpu-rate", "12", "--gpus", "8", "--profile", "dgx-a100"}),
-      HasSubstr("GPT-2 (124 M): 8 GPUs of"));
+      HasSubstr("GPT-2 (124 M), batch 4: 8 GPUs of"));
   expect_refused("choose", {"--workload", "vgg17"}, "no workload 'vgg17'; did you mean 'vgg16'?", HasSubstr("vgg16"));
 }
 
@@ -357,10 +357,10 @@ TEST(ChooseVerb, MarksRatesThatNobodyMeasured) {
 
 TEST(ChooseVerb, TakesTransformersByTheirNumbers) {
   EXPECT_THAT(choose_by({"--workload", "llama2-7b", "--profile", "aws-p5en", "--gpus", "8", "--target", "1%"}),
-              AllOf(HasSubstr("Llama 2 7 B: 8 GPUs of aws-p5en"), HasSubstr("124 GB"), HasSubstr("(modelled)")));
+              AllOf(HasSubstr("Llama 2 7 B, batch 1: 8 GPUs of aws-p5en"), HasSubstr("124 GB"), HasSubstr("(modelled)")));
   EXPECT_THAT(choose_by({"--workload", "transformer:layers=12,hidden=768,heads=12,vocab=50257,seq=1024,batch=8",
                          "--profile", "dgx-a100", "--gpus", "8", "--target", "1%"}),
-              HasSubstr("Transformer of 0.124 B parameters (12 x 768): 8 GPUs of dgx-a100"));
+              HasSubstr("Transformer of 0.124 B parameters (12 x 768), batch 8: 8 GPUs of dgx-a100"));
   expect_refused("choose", {"--workload", "transformer:layers=12"}, "a transformer without hidden",
                  "write transformer:layers=32,hidden=4096,heads=32,vocab=32000,seq=2048");
 }
@@ -412,7 +412,7 @@ TEST(ChooseVerb, RefusesJobsThatHaveNoRoomOnAGpu) {
       "llama_7b on GPUs of 80 GB: weights, gradients and optimizer take 108 GB, and plain data parallelism has all of "
       "them on each GPU; --precision bf16-true takes 54 GB; --method zero:1 takes 61 GB");
   EXPECT_THAT(choose_by({"--workload", "llama_7b", "--profile", "aws-p5en", "--gpus", "8", "--target", "10%"}),
-              HasSubstr("LLaMA 7B: 8 GPUs of aws-p5en"));
+              HasSubstr("LLaMA 7B, batch 1: 8 GPUs of aws-p5en"));
 }
 
 }  // namespace
