@@ -91,10 +91,20 @@ void compare_with_baseline(Point& point, const TimedSteps& steps, const CaseResu
     set_efficiency(point, unpaired_ratio(base_steps.launches, steps.launches));
 }
 
+/// Says it beside the baseline where the speed of one GPU is known at another batch than the case's.
+void note_rate(Point& point, const CaseResult& result) {
+  const std::optional<double> known_at = value_of(result, metric::kRateBatch);
+  if (!known_at) return;
+  point.rate_factor = value_of(result, metric::kRateFactor).value_or(1);
+  point.baseline += fmt::format("; known at a batch of {:g}, it may be {:.2g} times higher or lower at {}", *known_at,
+                                point.rate_factor, point.asked.micro_batch());
+}
+
 /// One GPU of the cluster alone: its replay takes what the timeline says, exactly.
-void compare_with_timeline(Point& point, const TimedSteps& steps, double throughput) {
+void compare_with_timeline(Point& point, const CaseResult& result, const TimedSteps& steps, double throughput) {
   const double alone = point.asked.batch_per_gpu / throughput;
   point.baseline = fmt::format("one GPU without communication, {:.4g} samples/s", throughput);
+  note_rate(point, result);
   RatioEstimate estimate{.ratio = alone / point.step_seconds};
   if (steps.launches.size() > 1 && all_positive(steps.launches)) {
     std::vector<double> medians;
@@ -120,7 +130,7 @@ void fill_timed(Point& point, const CaseResult& result, const std::vector<CaseRe
   point.warnings = warnings_of(point, result);
   if (const auto emulation = emulation_facts(result)) point.emulation = emulation->in_words();
   if (const auto alone = value_of(result, "baseline_throughput"); alone && *alone > 0)
-    return compare_with_timeline(point, steps, *alone);
+    return compare_with_timeline(point, result, steps, *alone);
   BaselineChoice base;
   if (!result.asked.is_collective() && (pairs.empty() || !point.ledger.empty()))
     base = choose_baseline(result, baselines);
@@ -188,11 +198,7 @@ void fill_simulated(Point& point, const CaseResult& result) {
                       : has_modelled_rate(point.asked) ? "one GPU (modelled)"
                                                        : "one GPU";
   point.baseline = fmt::format("{} without communication, {:.4g} samples/s", alone, *base);
-  if (const auto known_at = value_of(result, metric::kRateBatch)) {
-    point.rate_factor = value_of(result, metric::kRateFactor).value_or(1);
-    point.baseline += fmt::format("; known at a batch of {:g}, it may be {:.2g} times higher or lower at {}", *known_at,
-                                  point.rate_factor, point.asked.micro_batch());
-  }
+  note_rate(point, result);
   const auto efficiency_at = [&](double seconds) { return point.asked.batch_per_gpu / (seconds * *base); };
   point.efficiency = efficiency_at(*step);
   const std::optional<double> optimistic = value_of(result, "step_seconds_low");

@@ -139,6 +139,7 @@ void PlanBuilder::note_unused_rates(const std::string& file) {
   std::vector<std::string_view> known(data_.traces.names().begin(), data_.traces.names().end());
   known.insert(known.end(), limits_.models.begin(), limits_.models.end());
   known.insert(known.end(), own_traces_.begin(), own_traces_.end());
+  for (const PublishedShape& shape : published_shapes()) known.push_back(shape.name);
   for (const auto& [workload, rate] : data_.profiles.load(file).rates) {
     if (std::ranges::find(known, workload) != known.end()) continue;
     const std::string meant = nearest_name(workload, known);
@@ -342,50 +343,49 @@ std::string PlanBuilder::refuse_emulated(const Case& asked, const TrainingStrate
                                 strategy.method.plan(strategy.overlap), limits_.memory);
 }
 
-/// Returns whether a GPU has room for a plain step of this many samples.
+/// Returns whether a GPU has room for a step of this many samples by one of the methods that are asked for.
 bool PlanBuilder::has_room(const Trace& trace, const Profile& profile, int batch) const {
+  const auto rate = profile.rates.find(trace.name);
+  if (rate != profile.rates.end() && !rate->second.modelled && batch <= rate->second.batch) return true;
+  TrainingStrategy strategy = strategy_of(find_entry(presets(), "ddp", "preset"), 1);
+  if (names_precision(request_)) strategy.precision = parse_precision(request_.precision);
+  strategy.recomputation = request_.recomputation;
+  strategy.optimizer = request_.optimizer;
   Case asked;
   asked.evidence = Evidence::simulated;
   asked.workload = trace.name;
   asked.profile = profile.name;
-  asked.gpus = 1;
+  asked.gpus = request_.gpus.empty() ? 1 : request_.gpus.back();
   asked.batch_per_gpu = batch;
-  TrainingStrategy strategy = no_communication(false, Precision::float32);
-  if (names_precision(request_)) strategy.precision = parse_precision(request_.precision);
-  strategy.recomputation = request_.recomputation;
-  strategy.optimizer = request_.optimizer;
-  return refuse_memory(planned(asked, strategy), plan_.catalog).empty();
+  const auto fits = [&](const std::string& method) {
+    strategy.method = parse_method(method == kAuto ? "fsdp" : method);
+    return refuse_memory(planned(asked, strategy), plan_.catalog).empty();
+  };
+  return request_.methods.empty() ? fits("synchronous") : std::ranges::any_of(request_.methods, fits);
 }
 
 /// Returns the samples of a micro-batch that a GPU of every cluster takes where nobody asks for others. Figures of
-/// unlike batches would compare batches, not networks. Of the batches at which the clusters' rates are known it is that
-/// of the most clusters, so that few rates are taken from another batch; of several the largest that all have room for,
-/// and the least of all where none is.
+/// unlike batches would compare batches, not networks. It is the batch at which the most clusters know their rate and
+/// have room, so that few rates are taken from another batch; of equals the largest. Measured rates decide, and
+/// modelled ones where there are none. A cluster that has no room there is refused by name.
 int PlanBuilder::usual_batch(const Trace& trace) {
   const auto [known, is_new] = usual_batches_.try_emplace(trace.name, trace.timeline.batch);
   if (!is_new) return known->second;
-  std::map<int, int> clusters;  // by batch
+  std::map<int, int> measured, modelled;  // clusters that have room, by the batch of their rate
   for (const std::string& name : profiles_) {
     Profile& profile = plan_.catalog.profiles.at(name);
     take_rate(profile, trace, rates_, request_.precision);
     const auto rate = profile.rates.find(trace.name);
-    const bool has_rate = rate != profile.rates.end();
-    if (has_rate || request_.rate_on(profile.gpu) > 0 || own_traces_.contains(trace.name))
-      ++clusters[has_rate && rate->second.batch > 0 ? rate->second.batch : trace.timeline.batch];
+    const bool has_rate = rate != profile.rates.end() && rate->second.batch > 0;
+    const int batch = has_rate ? rate->second.batch : trace.timeline.batch;
+    if (!has_rate && request_.rate_on(profile.gpu) == 0 && !own_traces_.contains(trace.name)) continue;
+    if (profiles_.size() == 1 || has_room(trace, profile, batch))
+      ++(has_rate && !rate->second.modelled ? measured : modelled)[batch];
   }
-  std::vector<std::pair<int, int>> by_use;
-  for (const auto& [batch, uses] : clusters) by_use.emplace_back(uses, batch);
-  std::ranges::sort(by_use, std::greater());
-  const auto fits_all = [&](const std::pair<int, int>& use) {
-    return std::ranges::all_of(profiles_, [&](const std::string& name) {
-      return has_room(trace, plan_.catalog.profiles.at(name), use.second);
-    });
-  };
-  const auto found = by_use.size() < 2 ? by_use.begin() : std::ranges::find_if(by_use, fits_all);
-  if (found != by_use.end())
-    known->second = found->second;
-  else if (!clusters.empty())
-    known->second = clusters.begin()->first;
+  std::pair<int, int> most;
+  for (const auto& [batch, clusters] : measured.empty() ? modelled : measured)
+    most = std::max(most, std::pair(clusters, batch));
+  if (most.second > 0) known->second = most.second;
   return known->second;
 }
 

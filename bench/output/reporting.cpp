@@ -84,12 +84,15 @@ std::string brief(std::string way) {
   return way == "parameter servers" ? "ps" : way;
 }
 
+/// `39`, and `0.8` of what is little.
+std::string whole(double efficiency) { return fmt::format("{:.{}f}", 100 * efficiency, efficiency < 0.095 ? 1 : 0); }
+
 /// `39 (17-69)`: with the band, in the two cells that the comparison is about.
 std::string with_band(const Point& point) {
   if (!point.efficiency) return "-";
-  const std::string stated = fmt::format("{:.0f}", 100 * *point.efficiency);
+  const std::string stated = whole(*point.efficiency);
   if (!point.efficiency_low || !point.efficiency_high) return stated;
-  return fmt::format("{} ({:.0f}-{:.0f})", stated, 100 * *point.efficiency_low, 100 * *point.efficiency_high);
+  return fmt::format("{} ({}-{})", stated, whole(*point.efficiency_low), whole(*point.efficiency_high));
 }
 
 /// What was simulated of one workload on its most GPUs.
@@ -168,9 +171,7 @@ Table matrix(const std::vector<Point>& all) {
       for (const std::string& label : labels) {
         const Point* point = group.find(label, asked);
         const bool compared = point != nullptr && (point == match.first || point == match.second);
-        row.push_back(point == nullptr ? "-"
-                      : compared       ? with_band(*point)
-                                       : fmt::format("{:.0f}", 100 * *point->efficiency));
+        row.push_back(point == nullptr ? "-" : compared ? with_band(*point) : whole(*point->efficiency));
       }
       if (of_servers) row.push_back(group.of_servers && match.second ? with_band(*match.second) : "-");
       row.push_back(memory_cell(match.better()));

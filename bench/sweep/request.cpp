@@ -9,8 +9,8 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/parameters.hpp"
-#include "collectives/base/text.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/base/toml_reader.hpp"
 
 namespace hbench {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 #include <span>
 
 #include "analysis/catalogue/figures.hpp"
@@ -297,17 +296,10 @@ std::string doubtful_rates(const Choice& choice, const std::vector<Alternative>&
       why);
 }
 
-/// Efficiencies of different batches are not alike: larger ones communicate less often.
-std::string different_batches(const std::vector<Alternative>& best) {
-  const auto [least, most] = std::ranges::minmax(
-      best | std::views::transform([](const Alternative& each) { return each.point.asked.batch_per_gpu; }));
-  if (const int global = best.empty() ? 0 : best.front().point.asked.global_batch; global > 0)
-    return fmt::format("strong scaling: {} samples a step at every GPU count, so that many GPUs take few each", global);
-  if (least == most) return {};
-  return fmt::format(
-      "samples per GPU and step are those at which each GPU's speed was measured, {} to {}, and more of "
-      "them mean a better efficiency: --batch N compares all clusters alike",
-      least, most);
+std::string strong_scaling(const std::vector<Alternative>& best) {
+  const int global = best.empty() ? 0 : best.front().point.asked.global_batch;
+  if (global == 0) return {};
+  return fmt::format("strong scaling: {} samples a step at every GPU count, so that many GPUs take few each", global);
 }
 
 /// Names of clusters, of which the first few stand for all.
@@ -339,7 +331,7 @@ std::string old_prices(const Choice& choice, const std::vector<Alternative>& bes
 
 std::vector<std::string> warnings(const Choice& choice, const std::vector<Alternative>& best) {
   // Of the first one, which the verdict names.
-  std::vector<std::string> texts{different_batches(best), doubtful_rates(choice, best), old_prices(choice, best),
+  std::vector<std::string> texts{strong_scaling(best), doubtful_rates(choice, best), old_prices(choice, best),
                                  best.empty() ? std::string() : warn_of_batch(best.front().point.asked)};
   std::erase_if(texts, [](const std::string& text) { return text.empty(); });
   return texts;

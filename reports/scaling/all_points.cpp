@@ -98,6 +98,7 @@ std::string who_is_ahead(const Match& match, const std::string& first, const std
   if (!match.both()) return "-";
   const Lead lead = match.lead();
   std::string words = (lead.ratio < 1 ? lead.inverse() : lead).in_words();
+  if (!lead.is_judged()) return words;
   if (const std::size_t to = words.find(" to "); to != words.npos) words.replace(to, 4, "-");
   if (const Ahead likely = match.likely(); likely != Ahead::level)
     return fmt::format("{}? {}", likely == Ahead::first ? first : second, words);

@@ -38,21 +38,27 @@ Pointers speaking(const Pointers& points) {
   return at_most_gpus(chosen);
 }
 
-/// Those of the batch that the most networks have, the largest of several: what has another one is no rival of theirs.
+/// Those of the batch that the most networks have, of several the one with the most points, and then the largest: what
+/// has another one is no rival of theirs.
 Pointers of_one_batch(const Pointers& points) {
-  std::map<std::tuple<int, int, int>, std::set<std::string>> networks;
-  std::set<std::string> all;
+  struct Use {
+    std::set<std::string> networks;
+    int points = 0;
+  };
   const auto batch_of = [](const Point* point) {
     const Case& asked = point->asked;
-    return std::tuple(asked.global_batch, asked.batch_per_gpu, asked.accumulate);
+    return std::tuple(asked.global_batch == 0, asked.batch_per_gpu, asked.accumulate, asked.global_batch);
   };
+  std::map<decltype(batch_of(nullptr)), Use> uses;
   for (const Point* point : points) {
-    networks[batch_of(point)].insert(point->asked.profile);
-    all.insert(point->asked.profile);
+    Use& use = uses[batch_of(point)];
+    use.networks.insert(point->asked.profile);
+    ++use.points;
   }
-  if (all.size() < 2) return points;
-  const auto most = std::ranges::max_element(
-      networks, {}, [](const auto& each) { return std::pair(each.second.size(), each.first); });
+  if (uses.size() < 2) return points;
+  const auto most = std::ranges::max_element(uses, {}, [](const auto& each) {
+    return std::tuple(each.second.networks.size(), each.second.points, each.first);
+  });
   return filtered(points, [&](const Point* point) { return batch_of(point) == most->first; });
 }
 
@@ -107,6 +113,18 @@ Subject subject_of(const Case& asked) { return {asked.workload, asked.image_size
 
 Pointers speaking_points(const std::vector<Point>& points, const Subject& subject) {
   return of_one_batch(speaking(of_subject(scaling_points(points), subject)));
+}
+
+Pointers of_other_batches(const std::vector<Point>& points, const Subject& subject) {
+  const Pointers all = speaking(of_subject(scaling_points(points), subject)), compared = of_one_batch(all);
+  Pointers others;
+  for (const Point* point : all) {
+    const auto is_there = [&](const Pointers& among) {
+      return std::ranges::any_of(among, [&](const Point* each) { return each->asked.profile == point->asked.profile; });
+    };
+    if (!is_there(compared) && !is_there(others)) others.push_back(point);
+  }
+  return others;
 }
 
 Pointers points_at_most_gpus(const std::vector<Point>& points, const Subject& subject, Evidence evidence) {

@@ -47,6 +47,8 @@ std::optional<Headline> find_headline(const std::vector<Point>& points);
 std::optional<Headline> find_headline(const std::vector<Point>& points, const Subject& subject);
 /// The points of a subject that its headline is about.
 Pointers speaking_points(const std::vector<Point>& points, const Subject& subject);
+/// A point of each network that these leave out, since it has none of their batch.
+Pointers of_other_batches(const std::vector<Point>& points, const Subject& subject);
 /// Those of one evidence, at its most GPUs.
 Pointers points_at_most_gpus(const std::vector<Point>& points, const Subject& subject, Evidence evidence);
 

@@ -78,11 +78,17 @@ Series series_of(const Case& asked, const ScalingWords& words) {
   return series;
 }
 
+/// Says the batch of curves that are called alike, and of those that have another one than most.
 void label_batches(std::vector<Curve>& curves) {
-  std::map<std::string, int> uses;
-  for (const Curve& curve : curves) ++uses[curve.series.label];
+  std::map<std::string, int> uses, batches;
+  for (const Curve& curve : curves) {
+    ++uses[curve.series.label];
+    ++batches[batch_in_words(curve.asked())];
+  }
+  const auto most = std::ranges::max_element(batches, {}, [](const auto& each) { return each.second; });
   for (Curve& curve : curves)
-    if (uses[curve.series.label] > 1) curve.series.label += ", " + batch_in_words(curve.asked());
+    if (const std::string batch = batch_in_words(curve.asked()); uses[curve.series.label] > 1 || batch != most->first)
+      curve.series.label += ", " + batch;
 }
 
 /// One name for several machines: the digests differ.

@@ -47,9 +47,11 @@ struct Match {
   Lead lead() const { return lead_of(*first, *second); }
   /// Which of two simulated ways is likely to be ahead and not surely; level of others. \pre both()
   Ahead likely() const;
-  /// The second where it is ahead, or alone.
+  /// The second where it is ahead, or alone; where one launch each tells nothing, the one with the better figure.
   const Point& better() const {
-    return first == nullptr || (both() && lead().who() == Ahead::second) ? *second : *first;
+    if (!both()) return first == nullptr ? *second : *first;
+    const Lead found = lead();
+    return (found.is_judged() ? found.who() == Ahead::second : found.ratio < 1) ? *second : *first;
   }
 };
 

@@ -86,10 +86,10 @@ std::string range_of(const std::vector<Lead>& leads) {
 /// The networks where both ways were tried, by who is ahead of whom.
 struct Standing {
   std::vector<Lead> ahead, likely;  ///< of the first over the second
-  std::ptrdiff_t level = 0, likely_behind = 0, behind = 0;
+  std::ptrdiff_t level = 0, likely_behind = 0, behind = 0, not_judged = 0;
 
   std::size_t all() const {
-    return ahead.size() + likely.size() + static_cast<std::size_t>(level + likely_behind + behind);
+    return ahead.size() + likely.size() + static_cast<std::size_t>(level + likely_behind + behind + not_judged);
   }
 };
 
@@ -100,6 +100,10 @@ Standing standing_of(const Contest& contest, bool turned) {
   for (const Match& match : contest.matches) {
     if (!match.both()) continue;
     const Lead lead = turned ? match.lead().inverse() : match.lead();
+    if (!lead.is_judged()) {
+      ++standing.not_judged;
+      continue;
+    }
     const Ahead who = match.lead().who(), likely = match.likely();
     if (who == first) standing.ahead.push_back(lead);
     if (likely == first) standing.likely.push_back(lead);
@@ -135,6 +139,8 @@ std::string contest_sentence(const Contest& contest) {
   const std::string& other = turned ? contest.first : contest.second;
   if (standing.all() == 1)
     return contest_sentence(*std::ranges::find_if(contest.matches, &Match::both), way, other, turned);
+  if (standing.not_judged == static_cast<std::ptrdiff_t>(standing.all()))
+    return fmt::format("{} and {} have one launch each on {} networks: no verdict.", way, other, standing.not_judged);
   if (standing.level == static_cast<std::ptrdiff_t>(standing.all()))
     return fmt::format("{} and {} are level on {} networks.", way, other,
                        standing.level == 2 ? "both" : fmt::format("all {}", standing.level));
@@ -151,6 +157,7 @@ std::string contest_sentence(const Contest& contest) {
       : standing.likely_behind > 0 ? "behind or likely so"
                                    : "behind",
       standing.likely_behind + standing.behind);
+  add("without a verdict", standing.not_judged);
   return text + ".";
 }
 
@@ -191,6 +198,12 @@ Blocks scaling_verdict(const Scaling& scaling) {
   if (scaling.headline && scaling.headline->gpus() > 1)
     if (std::string sentence = contest_sentence(scaling.headline->contest); !sentence.empty())
       blocks.push_back(Verdict{std::move(sentence)});
+  if (scaling.headline)
+    for (const Point* other : of_other_batches(scaling.input.points, subject_of(scaling.headline->best().asked)))
+      blocks.push_back(
+          Paragraph{fmt::format("{} is not compared: it has {}, and the others {} (--batch gives all the same).",
+                                scaling.words.network_id(other->asked), batch_in_words(other->asked),
+                                batch_in_words(scaling.headline->best().asked))});
   if (const std::string how = how_it_is_known(scaling); !how.empty()) blocks.push_back(Paragraph{how});
   std::vector<UnknownKind> widest;
   for (const Point& point : scaling.input.points)

@@ -144,7 +144,8 @@ TEST(ChoiceDocument, SaysWhatItWouldTakeWhereNobodyMeetsTheGoals) {
                     HasSubstr("It would take another network (hbench bandwidth --workload vgg16 --profile lab --gpus 8 "
                               "--target 99% says which).")));
   EXPECT_EQ(verdict_of({lab_point(4, 0.9)}, {.efficiency = 0.99}),
-            "VGG-16, batch 32: the one cluster here does not meet an efficiency of 99 %. The nearest is 4 GPUs of lab (lab) with "
+            "VGG-16, batch 32: the one cluster here does not meet an efficiency of 99 %. The nearest is 4 GPUs of lab "
+            "(lab) with "
             "ring: 90 % (85 to 95) of ideal speed. It misses by 10 %. It would take other links between the GPUs of a "
             "node, or larger batches.");
   EXPECT_THAT(verdict_of(points, {.samples = 2'592'000, .hours = 0.5}),
@@ -154,7 +155,8 @@ TEST(ChoiceDocument, SaysWhatItWouldTakeWhereNobodyMeetsTheGoals) {
   EXPECT_THAT(verdict_of(points, {.samples = 2'592'000, .hours = 0.5, .budget = 4}),
               AllOf(HasSubstr("2 times the samples/s"), HasSubstr(", and a node for 2.00 USD")));
   EXPECT_EQ(verdict_of(points, {.efficiency = 0.9}),
-            "VGG-16, batch 32: 8 GPUs of lab (lab) with ring: 90 % (85 to 95) of ideal speed (likely). 1 of 1 clusters surely or "
+            "VGG-16, batch 32: 8 GPUs of lab (lab) with ring: 90 % (85 to 95) of ideal speed (likely). 1 of 1 clusters "
+            "surely or "
             "likely meets an efficiency of 90 %.");
 }
 

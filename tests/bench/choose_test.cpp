@@ -356,8 +356,9 @@ TEST(ChooseVerb, MarksRatesThatNobodyMeasured) {
 }
 
 TEST(ChooseVerb, TakesTransformersByTheirNumbers) {
-  EXPECT_THAT(choose_by({"--workload", "llama2-7b", "--profile", "aws-p5en", "--gpus", "8", "--target", "1%"}),
-              AllOf(HasSubstr("Llama 2 7 B, batch 1: 8 GPUs of aws-p5en"), HasSubstr("124 GB"), HasSubstr("(modelled)")));
+  EXPECT_THAT(
+      choose_by({"--workload", "llama2-7b", "--profile", "aws-p5en", "--gpus", "8", "--target", "1%"}),
+      AllOf(HasSubstr("Llama 2 7 B, batch 1: 8 GPUs of aws-p5en"), HasSubstr("124 GB"), HasSubstr("(modelled)")));
   EXPECT_THAT(choose_by({"--workload", "transformer:layers=12,hidden=768,heads=12,vocab=50257,seq=1024,batch=8",
                          "--profile", "dgx-a100", "--gpus", "8", "--target", "1%"}),
               HasSubstr("Transformer of 0.124 B parameters (12 x 768), batch 8: 8 GPUs of dgx-a100"));

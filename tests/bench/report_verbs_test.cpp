@@ -77,7 +77,8 @@ TEST_F(ReportVerbs, PrintAShortMarkdownUnlessAllIsAskedFor) {
   const std::string brief = printed({"report", "--db", database(), "--format", "markdown"});
   const std::string full = printed({"report", "--db", database(), "--format", "markdown", "--full"});
   EXPECT_LT(brief.size(), 10'000u);
-  EXPECT_THAT(brief, AllOf(HasSubstr("8 GPUs, VGG-16, batch 64: "), Not(HasSubstr("What ran where")), Not(HasSubstr(".png"))));
+  EXPECT_THAT(brief,
+              AllOf(HasSubstr("8 GPUs, VGG-16, batch 64: "), Not(HasSubstr("What ran where")), Not(HasSubstr(".png"))));
   EXPECT_THAT(full, AllOf(HasSubstr("What ran where"), HasSubstr(".png")));
   expect_error(
       [] {

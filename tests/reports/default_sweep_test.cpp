@@ -40,7 +40,8 @@ Document DefaultSweep::document_;
 Document DefaultSweep::short_form_;
 
 TEST_F(DefaultSweep, OpensWithTheWorkloadOfTheVerdict) {
-  EXPECT_THAT(std::get<Verdict>(document_.blocks.at(0)).text, testing::StartsWith("128 GPUs, VGG-16: ring keeps "));
+  EXPECT_THAT(std::get<Verdict>(document_.blocks.at(0)).text,
+              testing::StartsWith("128 GPUs, VGG-16, batch 64: ring keeps "));
   const auto first = std::ranges::find_if(document_.blocks,
                                           [](const Block& block) { return std::holds_alternative<ChartGroup>(block); });
   ASSERT_LE(first - document_.blocks.begin(), 4) << "the charts come first";
@@ -84,7 +85,7 @@ TEST_F(DefaultSweep, HasAPanelForEachNetworkWithTheBestOfEitherSideCompressedAnd
 TEST_F(DefaultSweep, FitsIntoACommentInItsShortForm) {
   const std::string text = render_within(9'500, short_form_, kMarkdownFormat);
   EXPECT_LT(text.size(), 9'500u);
-  EXPECT_THAT(text, HasSubstr("128 GPUs, VGG-16: ring keeps"));
+  EXPECT_THAT(text, HasSubstr("128 GPUs, VGG-16, batch 64: ring keeps"));
   EXPECT_THAT(text, HasSubstr("| ahead |"));
   EXPECT_THAT(text, HasSubstr("Measured on this machine"));
 }
@@ -97,7 +98,7 @@ struct Compared {
 
 std::string ahead_in(const Table& matrix, const Case& asked) {
   for (const auto& row : matrix.rows)
-    if (row[0] == asked.workload && row[1] == asked.profile) return row.back();
+    if (row[0].starts_with(asked.workload + ", batch ") && row[1] == asked.profile) return row.back();
   return "no row";
 }
 
@@ -147,12 +148,14 @@ TEST_F(DefaultSweep, HasOneAnswerToWhoIsAheadWhoeverIsAsked) {
     ++count[lead.who()];
     const bool level = lead.who() == Ahead::level;
     const std::string words = (lead.ratio < 1 ? lead.inverse() : lead).in_words();
-    const std::string band = words.substr(words.find('('));
+    std::string cell = words;
+    cell.replace(cell.find(" to "), 4, "-");
+    const std::string band = cell.substr(cell.find('('));
     // Who is likely ahead is named with a question mark.
     const Ahead named = lead.likely();
     const std::string name = named == Ahead::first ? "all-reduce" : "servers", mark = level ? "? " : " ";
-    EXPECT_EQ(each.report, named == Ahead::level ? "level " + band : name + mark + words);
-    EXPECT_THAT(each.terminal, testing::EndsWith(named == Ahead::level ? "level " + band : mark + words));
+    EXPECT_EQ(each.report, named == Ahead::level ? "level " + band : name + mark + cell);
+    EXPECT_THAT(each.terminal, testing::EndsWith(named == Ahead::level ? "level " + band : mark + cell));
 
     const SimulatedStep first = runner.step(planned(match.first->asked)),
                         second = runner.step(planned(match.second->asked));

@@ -189,7 +189,12 @@ TEST(ScalingVerdict, ComparesOnlyPointsOfOneBatch) {
   Point large = simulated("vgg16", "slow", 8, kServers, 0.99);
   large.asked.batch_per_gpu = 256;
   EXPECT_EQ(verdicts_on({large, simulated("vgg16", "slow", 8, kRings, 0.5)}),
-            "8 GPUs, VGG-16, batch 32: ring keeps 50 % of ideal speed on slow (10 GbE), simulated.");
+            "8 GPUs, VGG-16, batch 256: parameter servers keep 99 % of ideal speed on slow (10 GbE), simulated.");
+  const Point fast = simulated("vgg16", "fast", 8, kRings, 0.9);
+  const Document document = report_on(
+      {large, simulated("vgg16", "other", 8, kRings, 0.5), simulated("vgg16", "fast", 8, kServers, 0.4), fast});
+  EXPECT_EQ(all_of<Paragraph>(document).front().text,
+            "slow is not compared: it has batch 256, and the others batch 32 (--batch gives all the same).");
 }
 
 TEST(ScalingVerdict, ComparesOnlyPointsOfOneDeviceAndPrecision) {
@@ -301,7 +306,8 @@ TEST(ScalingVerdict, NeverPutsAStepOntoAGpuThatItWasNotRecordedOn) {
   const Document document = kScalingReport.build(input);
   for (const Verdict& verdict : all_of<Verdict>(document))
     EXPECT_EQ(verdict.text,
-              "8 GPUs, mine: ring keeps 50 % of ideal speed on slow (10 GbE) and 80 % on all (100 GbE), simulated.");
+              "8 GPUs, mine, batch 32: ring keeps 50 % of ideal speed on slow (10 GbE) and 80 % on all (100 GbE), "
+              "simulated.");
   std::vector<std::string> networks;
   for (const auto& row : best_rows(document)) networks.push_back(row.at(1));
   EXPECT_THAT(networks, ElementsAre("all (Lab, 100 GbE)", "other", "slow (10 GbE)"));

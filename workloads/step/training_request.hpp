@@ -1,8 +1,8 @@
 #pragma once
 
 /// What a training job is asked for, and what it reports of each step: for those who ask and for the engine.
-/// Also training steps that are replayed instead of computed: real gradients of the recorded sizes, at the recorded times,
-/// through the fusion policy, collectives and transport of a real step. Needs no LibTorch and no GPU.
+/// Also training steps that are replayed instead of computed: real gradients of the recorded sizes, at the recorded
+/// times, through the fusion policy, collectives and transport of a real step. Needs no LibTorch and no GPU.
 
 #include <cstdint>
 #include <functional>
