@@ -80,6 +80,9 @@ Case imported_benchmark(std::string_view implementation, std::string name);
 Case collective_case(std::string_view program, CollectiveKind kind, std::int64_t bytes, std::string_view type,
                      std::string_view operation);
 
+/// The end of what is left out because nothing was exchanged: of all that is left out, it alone is no loss.
+inline constexpr std::string_view kOfNoBytes = " of 0 bytes";
+
 class ImportedCases {
  public:
   /// Adds values of launch 0 to the case; each is a further iteration of its metric, whether or not the case was there.

@@ -30,7 +30,7 @@ class Reader {
       ++line_;
       read_line(line);
     }
-    if (empty_ > 0) tables_.leave_out(counted(empty_, "row") + " of 0 bytes");
+    if (empty_ > 0) tables_.leave_out(fmt::format("{}{}", counted(empty_, "row"), kOfNoBytes));
     return tables_.finish("it has no rows: did the test end before its table?",
                           "Allreduce, Reduce_scatter, Allgather and Bcast of IMB-MPI1 can be imported");
   }

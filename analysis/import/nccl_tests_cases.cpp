@@ -326,7 +326,7 @@ class Tests {
     if (!test.gpus.empty()) output.environment["gpu"] = fmt::format("{}", fmt::join(test.gpus, ", "));
     if (!test.nccl.empty()) output.environment["nccl"] = test.nccl;
     const auto empty = std::ranges::count_if(test.rows, [](const NcclTestsRow& row) { return row.bytes < 1; });
-    if (empty > 0) output.left_out.push_back(counted(empty, "row") + " of 0 bytes");
+    if (empty > 0) output.left_out.push_back(fmt::format("{}{}", counted(empty, "row"), kOfNoBytes));
     return output;
   }
 

@@ -101,7 +101,6 @@ std::string refusal(const CaseResult& result, const Profile& profile, std::int64
   const Case& asked = result.asked;
   if (!asked.is_collective()) return fmt::format("{} is no collective", asked.question());
   if (asked.gpus < 2) return "one GPU exchanges nothing";
-  if (result.status == CaseStatus::failed) return result.failure;
   try {
     return refuse_to_simulate(question(asked, profile), memory);
   } catch (const Error& error) {
@@ -346,6 +345,10 @@ Expectation expect(std::span<const CaseResult> results, std::string_view gpu, co
   std::set<std::string> refusals;
   std::vector<Case> asked;
   for (const CaseResult& result : results) {
+    if (result.asked.is_collective() && result.status == CaseStatus::failed) {
+      expectation.failures.push_back(result.failure);
+      continue;
+    }
     if (const std::string why = refusal(result, profile, memory); !why.empty()) {
       refusals.insert(why);
       continue;
@@ -355,6 +358,9 @@ Expectation expect(std::span<const CaseResult> results, std::string_view gpu, co
     size.measured = soonest(result, asked.back());
     expectation.sizes.push_back(std::move(size));
   }
+  if (expectation.sizes.empty() && !expectation.failures.empty())
+    throw Error(ExitCode::wrong_data, fmt::format("no result is good: {}", expectation.failures.front()),
+                "mend that before anything is timed");
   if (expectation.sizes.empty())
     throw Error(ExitCode::usage, "nothing in it can be compared with a cluster",
                 refusals.empty() ? "give what a benchmark of collectives has printed" : *refusals.begin());
@@ -362,6 +368,7 @@ Expectation expect(std::span<const CaseResult> results, std::string_view gpu, co
   if (!gpu.empty() && !profile.gpu.empty() && !is_gpu_of_catalogue(gpu, profile.gpu))
     expectation.notes.push_back(
         fmt::format("Warning: it was measured on {}, and {} has {}.", gpu, profile.name, profile.gpu));
+  for (const std::string& why : expectation.failures) expectation.notes.push_back(fmt::format("Failed: {}.", why));
   for (const std::string& why : refusals) expectation.notes.push_back(fmt::format("Left out: {}.", why));
   std::ranges::copy(curve_notes(asked, {&profile, 1}), std::back_inserter(expectation.notes));
   expectation.suspicions = suspicions(expectation, profile, stop);

@@ -49,7 +49,8 @@ struct Expectation {
   std::string profile;
   std::vector<ExpectedSize> sizes;    ///< the smallest first
   std::vector<Suspicion> suspicions;  ///< those that explain the sizes in doubt, best first
-  std::vector<std::string> notes;     ///< what was left out and why, and where curves are from; in sentences
+  std::vector<std::string> failures;  ///< why collectives have failed, such as wrong data, of which no time counts
+  std::vector<std::string> notes;     ///< what failed or was left out and why, and where curves are from; in sentences
 
   /// Of all sizes: impossible or slow where any is, else that of the largest, in which the rates of links show. None
   /// where nothing was measured.
@@ -58,7 +59,8 @@ struct Expectation {
 
 /// Of results of collectives, of which those without a time are asked for alone. A result that does not say on how many
 /// nodes it ran is taken to fill those of the profile. `gpu` is what a driver calls the GPU that it ran on, empty where
-/// nobody says. \throws Error (usage) where nothing can be compared.
+/// nobody says. \throws Error (usage) where nothing can be compared, (wrong_data) where that is because all have
+/// failed.
 Expectation expect(std::span<const CaseResult> results, std::string_view gpu, const Profile& profile,
                    std::int64_t memory, const StopRequested& stop);
 

@@ -52,7 +52,9 @@ Seconds long_time_flag(std::string_view text, std::string_view flag) {
 
 Check positive_rate() {
   return {[](const std::string& text) {
+    constexpr double kMost = 1e12;
     const double rate = parse_number<double>(text).value_or(0);
+    if (std::isfinite(rate) && rate > kMost) return fmt::format("'{}' is no rate: above {:g} samples/s", text, kMost);
     return rate > 0 && std::isfinite(rate) ? "" : fmt::format("'{}' is not a rate above 0", text);
   }};
 }

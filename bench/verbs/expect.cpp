@@ -42,6 +42,7 @@ std::vector<CaseResult> questions(const ImportHints& hints, const Sizes& sizes) 
 struct Measured {
   std::vector<CaseResult> results;
   std::string gpu;
+  std::vector<std::string> left_out = {};  ///< what could not be read, and why, with its file
 };
 
 Measured measured(const std::vector<std::string>& names, const ImportRequest& request) {
@@ -49,6 +50,7 @@ Measured measured(const std::vector<std::string>& names, const ImportRequest& re
   for (std::vector<ReadFile>& run : read_files(read_outputs(names), request)) {
     ImportedRun imported = imported_run(std::move(run), request, now_utc());
     std::ranges::move(imported.cases, std::back_inserter(measured.results));
+    std::ranges::move(imported.left_out, std::back_inserter(measured.left_out));
     measured.gpu = imported.run.environment["gpu"];
   }
   return measured;
@@ -66,11 +68,12 @@ struct Asked {
   Verbosity verbosity = Verbosity::usual;
 };
 
-ExitCode code_of(const Asked& asked, std::optional<Normality> found) {
-  if (!asked.gate || !found) return ExitCode::good;
-  if (*found == Normality::slow) return ExitCode::regressed;
-  const bool unknown = *found == Normality::unclear || *found == Normality::impossible;
-  return unknown ? ExitCode::inconclusive : ExitCode::good;
+/// `complete`: all of what was measured has been judged.
+ExitCode code_of(const Asked& asked, std::optional<Normality> found, bool complete = true) {
+  if (!asked.gate) return ExitCode::good;
+  if (found == Normality::slow) return ExitCode::regressed;
+  const bool known = complete && (found == Normality::normal || found == Normality::fast);
+  return known ? ExitCode::good : ExitCode::inconclusive;
 }
 
 ExitCode expect_of_training(Asked asked, const DocumentOutput& output) {
@@ -99,9 +102,13 @@ ExitCode expect_of_collectives(const Asked& asked, const DocumentOutput& output)
   const Profile cluster = load_data().profiles.load(asked.profile);
   const Measured given = asked.files.empty() ? Measured{questions(asked.request.hints, asked.sizes), {}}
                                              : measured(asked.files, asked.request);
-  const Expectation expectation = expect(given.results, given.gpu, cluster, available_memory(), interrupted);
+  Expectation expectation = expect(given.results, given.gpu, cluster, available_memory(), interrupted);
+  for (const std::string& what : given.left_out) expectation.notes.push_back(fmt::format("Left out: {}.", what));
   output.deliver(expectation_document(expectation), [&] { return expectation_json(expectation); });
-  return code_of(asked, expectation.normality());
+  if (asked.gate && !expectation.failures.empty()) return ExitCode::wrong_data;
+  return code_of(asked, expectation.normality(), std::ranges::all_of(given.left_out, [](const std::string& what) {
+                   return what.ends_with(kOfNoBytes);
+                 }));
 }
 
 void add_options(Arguments& app, Asked& asked) {
@@ -120,7 +127,8 @@ void add_options(Arguments& app, Asked& asked) {
   add_workloads(app, asked.training.workloads);
   add_strategy_options(app, asked.training, "8");
   app.add_flag("--gate", asked.gate,
-               "exit code 10 where it is slow and 11 where nobody can judge, for the check before a job");
+               "exit code 4 where data were wrong, 10 where it is slow and 11 where nobody can judge, for the check "
+               "before a job");
   add_verbosity(app, asked.verbosity);
 }
 

@@ -89,7 +89,7 @@ double middle_ratio(const Sizes& sizes) {
   return std::exp(sum / static_cast<double>(sizes.size()));
 }
 
-std::string verdict(const Expectation& expectation) {
+std::string verdict_on_times(const Expectation& expectation) {
   const auto measured =
       std::ranges::count_if(expectation.sizes, [](const auto& each) { return each.measured.has_value(); });
   if (measured == 0) {
@@ -127,12 +127,20 @@ std::string verdict(const Expectation& expectation) {
   return text;
 }
 
+std::string verdict(const Expectation& expectation) {
+  const std::vector<std::string>& failures = expectation.failures;
+  if (failures.empty()) return verdict_on_times(expectation);
+  const std::string more = failures.size() > 1 ? fmt::format(", and {} more", failures.size() - 1) : "";
+  return fmt::format("Failed: {}{}. {}", failures.front(), more, verdict_on_times(expectation));
+}
+
 void expectation_fields(Row& row, const Expectation& expectation) {
   row.field("schema", std::string("hbench-expect-1"));
   row.field("profile", expectation.profile);
   const std::optional<Normality> found = expectation.normality();
-  row.field("verdict", found ? std::optional(std::string(to_string(*found))) : std::nullopt,
-            "impossible or slow where a size is, else that of the largest");
+  const std::string_view word = !expectation.failures.empty() ? "failed" : found ? to_string(*found) : "";
+  row.field("verdict", word.empty() ? std::nullopt : std::optional(std::string(word)),
+            "failed where a result is, impossible or slow where a size is, else that of the largest");
   row.rows("sizes", expectation.sizes, size_fields);
   row.rows("suspicions", expectation.suspicions, suspicion_fields, "what explains the sizes in doubt, best first");
   row.field("notes", expectation.notes, "in sentences");

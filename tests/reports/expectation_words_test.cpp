@@ -95,6 +95,12 @@ TEST(ExpectationInWords, SaysOfCollectivesWhatTheyAreAndWhatThatMayBe) {
     EXPECT_EQ(json.at("verdict"), row.word);
     EXPECT_EQ(json.at("sizes").at(0).at("verdict"), row.word);
   }
+  Expectation failed = collectives(0.01);
+  failed.suspicions.clear();
+  failed.failures = {"a.txt:7: 9 elements were wrong", "a.txt:8: 3 elements were wrong"};
+  EXPECT_EQ(verdict_of(expectation_document(failed)),
+            "Failed: a.txt:7: 9 elements were wrong, and 1 more. 1 of 1 size are normal for lab.");
+  EXPECT_EQ(nlohmann::json::parse(expectation_json(failed)).at("verdict"), "failed");
   Expectation asked = collectives(0.01);
   asked.sizes.front().measured.reset();
   EXPECT_TRUE(nlohmann::json::parse(expectation_json(asked)).at("verdict").is_null());
