@@ -18,6 +18,8 @@ namespace {
 /// No line for people, and no pattern by them, is as long.
 constexpr std::size_t kLongestLine = 4096;
 constexpr std::size_t kShownNumbers = 4;
+/// No number goes on for as long beside a piece of it.
+constexpr std::size_t kFurthest = 64;
 
 [[noreturn]] void refuse(const std::string& what, std::string hint) {
   throw Error(ExitCode::usage, what, std::move(hint));
@@ -31,9 +33,24 @@ StoredUnit checked_unit(const std::string& unit, const NumberPatternRequest& req
   return *stored;
 }
 
+/// A group that takes all of a number.
+std::string_view group_for(std::string_view number) {
+  if (number.find_first_of("eE") != number.npos) return "([0-9.,eE+-]+)";
+  return number.starts_with('-') ? "([0-9.,-]+)" : "([0-9.,]+)";
+}
+
 /// Whether what it finds may go on in the next line.
 bool spans_lines(const std::string& expression) {
   return expression.find("(?s") != expression.npos || expression.find("\\n") != expression.npos;
+}
+
+/// Says how many lines are too long to be searched; empty where none is.
+std::string unsearched(const std::string& expression, std::string_view text) {
+  const auto lines = lines_of(text);
+  const auto many = std::ranges::count_if(lines, [](std::string_view line) { return line.size() > kLongestLine; });
+  return many == 0 || spans_lines(expression)
+             ? ""
+             : fmt::format("; not searched, as longer than {} bytes: {}", kLongestLine, counted(many, "line"));
 }
 
 /// By RE2, whose time is linear in the text and whose memory is bounded, whatever the expression is. Of bytes, since
@@ -87,18 +104,22 @@ NumberPattern::NumberPattern(NumberPatternRequest request)
   if (groups == 1) checked_unit(request_.unit, request_);
 }
 
-/// The number that a piece of a text belongs to: with all of its digits, thousands, fraction and exponent. A comma that
-/// the expression has beside its group stands between two numbers.
+/// The number that a piece of a text belongs to: with all of its digits, thousands, fraction and exponent, and a minus
+/// that stands behind no word. A comma that the expression has beside its group stands between two numbers.
 std::string NumberPattern::whole_number(std::string_view text, std::string_view piece) const {
-  static const RE2 number(R"((?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)");
+  // Rulers and ellipses first, which belong to no number.
+  static const RE2 number(
+      R"(--+|\.\.+|(?:\B-)?(?:(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\B\.[0-9]+)(?:[eE][-+]?[0-9]+)?)");
   constexpr std::string_view kOfNumbers = "0123456789.eE+-,";
   const auto of_numbers = [&](std::string_view separator) {
     return kOfNumbers.substr(0, kOfNumbers.size() - (request_.expression.find(separator) == std::string::npos ? 0 : 1));
   };
   const std::size_t begin = static_cast<std::size_t>(piece.data() - text.data()), end = begin + piece.size();
-  const std::size_t before = text.substr(0, begin).find_last_not_of(of_numbers(",("));
-  const std::size_t first = before == text.npos ? 0 : before + 1;
-  const std::size_t last = std::min(text.find_first_not_of(of_numbers("),"), end), text.size());
+  const std::size_t left = begin - std::min(begin, kFurthest), right = std::min(end + kFurthest, text.size());
+  const std::size_t before = text.substr(left, begin - left).find_last_not_of(of_numbers(",("));
+  // With the character before it, which says whether a minus is a sign.
+  const std::size_t first = before == text.npos ? left : left + before;
+  const std::size_t last = std::min(text.substr(0, right).find_first_not_of(of_numbers("),"), end), right);
   std::string whole(piece);
   for_matches(number, text.substr(first, last - first), [&](const TextMatch& match) {
     const std::size_t from = static_cast<std::size_t>(match[0].data() - text.data()), to = from + match[0].size();
@@ -137,14 +158,14 @@ ImportedOutput NumberPattern::read(std::string_view text, std::string_view file_
   std::vector<Found> found = find(text);
   if (found.empty())
     refuse(
-        fmt::format("{}: '{}' is in none of its {}", file_name, request_.expression,
-                    counted(std::ssize(lines_of(text)), "line")),
+        fmt::format("{}: '{}' is in none of its {}{}", file_name, request_.expression,
+                    counted(std::ssize(lines_of(text)), "line"), unsearched(request_.expression, text)),
         "is the pattern right, and does the program print to standard output? Over several lines it begins with (?s)");
   for (const Found& each : found)
     if (each.whole != each.number)
       refuse(
           fmt::format("{}:{}: the pattern takes '{}' of the number {}", file_name, each.line, each.number, each.whole),
-          "let its group take all of it: ([0-9.,]+)");
+          fmt::format("let its group take all of it: {}", group_for(each.whole)));
   if (request_.take == TakeNumbers::only && found.size() > 1) {
     std::vector<std::string> shown;
     for (const Found& each : found)

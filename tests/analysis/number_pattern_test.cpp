@@ -73,7 +73,8 @@ TEST(NumberPattern, RefusesWhatIsNoFigure) {
   expect("step 0\n", "a.log:1: '0' is no finite number above 0");
   expect("step -3\n", "a.log:1: '-3' is no finite number above 0");
   expect("step 1,5\n", "a.log:1: '1,5' is no finite number above 0");
-  expect("step " + std::string(5000, '1'), "a.log: 'step (\\S+)' is in none of its 1 line");
+  expect("step " + std::string(5000, '1'),
+         "a.log: 'step (\\S+)' is in none of its 1 line; not searched, as longer than 4096 bytes: 1 line");
   expect_error([] { samples_of(asked("([0-9]+) (\\S+)", "", TakeNumbers::median), "1 ms\n2 images/s\n"); },
                ExitCode::usage, "a.log:2: it is in images/s, and the number before it in s");
   expect_error([] { samples_of(asked("([0-9]+) (\\S+)"), "1 parsec\n"); }, ExitCode::usage,

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
+
 #include "analysis/import/number_pattern.hpp"
 #include "tests/support/expect_error.hpp"
 
@@ -28,6 +30,12 @@ TEST(NumberPieces, AreWholeNumbersWithThousandsAndOverLines) {
            Row{"([0-9,]+) ns/iter", "bench: 135 ns/iter\nbench: 18,149 ns/iter\n", {135, 18149}},
            Row{"bench: +([0-9.,]+) ", "bench: 1,018,149.5 ns\n", {1018149.5}},
            Row{"step ([0-9.e-]+)", "step 1.5e-3 s\n", {1.5e-3}},
+           Row{"[0-9]+-([0-9]+) ms", "2-5 ms\n", {5}},
+           Row{"step-([0-9]+)", "step-12\n", {12}},
+           Row{"v[0-9]+[.][0-9]+[.]([0-9]+)", "v1.2.3\n", {3}},
+           Row{"([0-9]+) ms", "-----12 ms ...13 ms +14 ms\n", {12, 13, 14}},
+           Row{"(-?[.][0-9]+) ms", ".5 ms\n", {.5}},
+           Row{"step ([0-9.,eE+-]+)", "step 1.5e-3 s\n", {1.5e-3}},
            Row{"([0-9]+) of [0-9]+ GPUs", "12 of 16 GPUs\n", {12}},
            Row{"^[0-9]+,([0-9]+),", "3,412,508\n", {412}},
            Row{"(?s)Sort.*?\\d ms\\s+([0-9.]+) us", kTable, {41.7}},
@@ -41,6 +49,8 @@ TEST(NumberPieces, AreWholeNumbersWithThousandsAndOverLines) {
 
 TEST(NumberPieces, ThatCutANumberAreRefused) {
   const std::string take_all = "let its group take all of it: ([0-9.,]+)",
+                    take_sign = "let its group take all of it: ([0-9.,-]+)",
+                    take_exponent = "let its group take all of it: ([0-9.,eE+-]+)",
                     comma = "a comma stands before each three digits (18,149), and a point before the fraction (1.5)";
   struct Row {
     std::string expression;
@@ -54,7 +64,12 @@ TEST(NumberPieces, ThatCutANumberAreRefused) {
                take_all},
            Row{".*([0-9]) ms", "took 12.5 ms\n", "a.log:1: the pattern takes '5' of the number 12.5", take_all},
            Row{"took ([0-9]+)", "took 12.5 ms\n", "a.log:1: the pattern takes '12' of the number 12.5", take_all},
-           Row{"took ([0-9.]+)", "took 1.5e-3 s\n", "a.log:1: the pattern takes '1.5' of the number 1.5e-3", take_all},
+           Row{"took ([0-9.]+)", "took 1.5e-3 s\n", "a.log:1: the pattern takes '1.5' of the number 1.5e-3",
+               take_exponent},
+           Row{"([0-9]+)e", "-2e-3 s\n", "a.log:1: the pattern takes '2' of the number -2e-3", take_exponent},
+           Row{"([0-9]+) ms", "took .333 ms\n", "a.log:1: the pattern takes '333' of the number .333", take_all},
+           Row{"([0-9]+) ms", "took -5 ms\n", "a.log:1: the pattern takes '5' of the number -5", take_sign},
+           Row{"([0-9.]+) ms", "x=-.5 ms\n", "a.log:1: the pattern takes '.5' of the number -.5", take_sign},
            Row{"(?s)Sort\\s+([0-9])", "a\nSort\n\n 100\n", "a.log:4: the pattern takes '1' of the number 100",
                take_all},
            Row{"took ([0-9,]+)", "took 1,5 s\n", "a.log:1: '1,5' is no finite number above 0", comma},
@@ -62,6 +77,15 @@ TEST(NumberPieces, ThatCutANumberAreRefused) {
        })
     expect_error([&] { found(row.expression, row.text); }, ExitCode::usage, testing::Eq(row.why),
                  testing::Eq(row.cure));
+}
+
+// A text without an end of numbers was looked through once for each of them.
+TEST(NumberPieces, AreFoundInTimeThatGrowsWithTheText) {
+  std::string digits;
+  for (int i = 0; i < 20'000; ++i) digits += "1,";
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(found("(?s)([0-9])", digits).size(), 20'000U);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 }  // namespace
