@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,10 +31,10 @@ class NamedFigures {
  public:
   NamedFigures(std::string_view file_name, const ImportHints& hints) : file_name_(file_name), better_(hints.better) {}
 
-  /// `shown` is what the file has where there are no values above 0. A benchmark is left out then, and where nothing
-  /// says which value is better: its unit, `better`, or the user. \throws Error (usage) for a name that is empty or was
-  /// there.
-  void add(std::string_view name, const std::vector<double>& values, const std::string& unit, std::string_view shown,
+  /// `why` there are no values, where there are none: after the benchmark's name. A benchmark is left out then, and
+  /// where nothing says which value is better: its unit, `better`, or the user. \throws Error (usage) for a name that
+  /// is empty or was there.
+  void add(std::string_view name, const std::vector<double>& values, const std::string& unit, std::string_view why,
            std::optional<BetterValue> better = {}) {
     // Tables wrap it.
     std::string words = fmt::format("{}", fmt::join(words_of(one_line(std::string(name))), " "));
@@ -44,7 +47,7 @@ class NamedFigures {
     if (!stored)
       return leave_out(fmt::format("{}: nothing says whether more or less of '{}' is better", words, unit),
                        kBetterHint);
-    if (values.empty()) return leave_out(fmt::format("{}: its value is {}", words, shown), "did the program fail?");
+    if (values.empty()) return leave_out(fmt::format("{}: {}", words, why), "did the program fail?");
     std::vector<double> scaled;
     for (const double value : values) scaled.push_back(value * stored->factor);
     cases_.add(imported_benchmark("benchmark", std::move(words)), stored->metric, scaled, stored->unit);
@@ -93,7 +96,7 @@ ImportedOutput parse_text(std::string_view text, std::string_view file_name, con
   for (const TextMatch& match : matches_of(kExpression, text)) {
     const std::optional<double> value = grouped_number(match[2]);
     figures.add(match[1], value && *value > 0 ? std::vector{*value} : std::vector<double>(), std::string(match[3]),
-                match[2]);
+                fmt::format("its value is {}", match[2]));
   }
   return figures.take();
 }
@@ -106,13 +109,18 @@ struct BenchmarkList {
   std::array<std::string_view, 4> names;  ///< paths to what tells a benchmark from the others
   std::string_view figure, each = {};     ///< paths: its figure, and its iterations where there are any
   std::string_view unit, unit_path = {};  ///< of the figures, or where it is said
+  std::string_view codes = {};            ///< a path: the exit codes of its runs
+  /// How the names of members begin that tell what was measured, when and by which build: of benchmarks that are called
+  /// alike, all others that differ tell them apart. Empty: nothing does.
+  std::span<const std::string_view> outcomes = {};
 };
 constexpr BenchmarkList kHyperfine{.marks = {"\"results\"", "\"command\"", "\"median\""},
                                    .list = "results",
                                    .names = {"command"},
                                    .figure = "median",
                                    .each = "times",
-                                   .unit = "s"};
+                                   .unit = "s",
+                                   .codes = "exit_codes"};
 // Its rounds are thousands, and the median of them is a figure of its own.
 constexpr BenchmarkList kPytest{.marks = {"\"machine_info\"", "\"benchmarks\"", "\"stats\""},
                                 .list = "benchmarks",
@@ -124,11 +132,13 @@ constexpr BenchmarkList kJmh{.marks = {"\"benchmark\"", "\"mode\"", "\"primaryMe
                              .figure = "primaryMetric.score",
                              .each = "primaryMetric.rawData",
                              .unit_path = "primaryMetric.scoreUnit"};
+constexpr std::array<std::string_view, 5> kLlamaOutcomes{"avg_", "stddev_", "samples_", "test_time", "build_"};
 constexpr BenchmarkList kLlamaBench{.marks = {"\"n_prompt\"", "\"n_gen\"", "\"avg_ts\""},
                                     .names = {"model_type", "n_prompt", "n_gen", "n_depth"},
                                     .figure = "avg_ts",
                                     .each = "samples_ts",
-                                    .unit = "tokens/s"};
+                                    .unit = "tokens/s",
+                                    .outcomes = kLlamaOutcomes};
 constexpr BenchmarkList kNameUnitValue{.place = R"((?m)^\[\s*\{([^{}]*))",
                                        .marks = {"\"name\"", "\"unit\"", "\"value\""},
                                        .names = {"name"},
@@ -184,15 +194,73 @@ std::vector<double> numbers_of(const std::optional<JsonValue>& value) {
   return all;
 }
 
-void read_entry(const BenchmarkList& list, const JsonValue& entry, NamedFigures& figures) {
-  std::string name;
-  for (const std::string_view path : list.names)
-    if (const auto part = found(entry, path)) name += name_of(*part, path);
+/// How the runs of a benchmark failed; empty where none did.
+std::string failure_of(const std::optional<JsonValue>& codes) {
+  if (!codes || !codes->is_array()) return "";
+  for (const JsonValue& code : codes->elements())
+    if (code.shown() != "0")
+      return code.is_null() ? "its runs were ended by a signal" : "its runs ended with " + code.shown();
+  return "";
+}
+
+/// The scalar members of an entry that say how it was run.
+std::map<std::string, std::string> settings_of(const BenchmarkList& list, const JsonValue& entry) {
+  std::map<std::string, std::string> all;
+  for (const auto& [name, value] : entry.members()) {
+    const auto begins_it = [&](std::string_view begin) { return name.starts_with(begin); };
+    if (value.is_array() || value.is_object() || std::ranges::any_of(list.outcomes, begins_it)) continue;
+    all.emplace(name, value.is_text() ? value.text() : value.shown());
+  }
+  return all;
+}
+
+/// ` n_threads=4`: the settings of an entry that are others in another entry of the same name.
+std::vector<std::string> differences(const BenchmarkList& list, const std::vector<JsonValue>& entries) {
+  std::map<std::string, std::set<std::string>> values;  // of each setting; an entry without it has an empty one
+  std::vector<std::map<std::string, std::string>> settings;
+  for (const JsonValue& entry : entries)
+    for (const auto& [name, value] : settings.emplace_back(settings_of(list, entry))) values[name].insert(value);
+  for (const auto& each : settings)
+    for (auto& [name, all] : values)
+      if (!each.contains(name)) all.insert("");
+  std::vector<std::string> texts;
+  for (const auto& each : settings) {
+    std::string& text = texts.emplace_back();
+    for (const auto& [name, value] : each)
+      if (values[name].size() > 1) text += fmt::format(" {}={}", name, value);
+  }
+  return texts;
+}
+
+void read_entry(const BenchmarkList& list, const std::string& name, const JsonValue& entry, NamedFigures& figures) {
   const std::optional<JsonValue> figure = found(entry, list.figure), unit = found(entry, list.unit_path);
   std::vector<double> values = numbers_of(found(entry, list.each));
   if (values.empty()) values = numbers_of(figure);
-  figures.add(name, values, unit && unit->is_text() ? unit->text() : std::string(list.unit),
-              figure ? figure->shown() : "not there");
+  std::string why = failure_of(found(entry, list.codes));
+  if (why.empty())
+    why = fmt::format("its value is {}", figure ? figure->shown() : "not there");
+  else
+    values.clear();
+  figures.add(name, values, unit && unit->is_text() ? unit->text() : std::string(list.unit), why);
+}
+
+void read_entries(const BenchmarkList& list, const std::vector<JsonValue>& entries, NamedFigures& figures) {
+  std::vector<std::string> names;
+  std::map<std::string, std::vector<std::size_t>> alike;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    std::string& name = names.emplace_back();
+    for (const std::string_view path : list.names)
+      if (const auto part = found(entries[i], path)) name += name_of(*part, path);
+    alike[name].push_back(i);
+  }
+  for (const auto& [name, indices] : alike) {
+    if (indices.size() < 2 || list.outcomes.empty()) continue;
+    std::vector<JsonValue> same;
+    for (const std::size_t i : indices) same.push_back(entries[i]);
+    const std::vector<std::string> apart = differences(list, same);
+    for (std::size_t i = 0; i < indices.size(); ++i) names[indices[i]] += apart[i];
+  }
+  for (std::size_t i = 0; i < entries.size(); ++i) read_entry(list, names[i], entries[i], figures);
 }
 
 template <const BenchmarkList& kList>
@@ -208,20 +276,26 @@ template <const BenchmarkList& kList>
 ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& hints) {
   NamedFigures figures(file_name, hints);
   if (kList.list.empty() && matches_of(R"((?m)^\s*\[\s*\{)", text, 1).empty()) {
+    std::deque<std::pair<std::string, nlohmann::json>> lines;  // places and what stands there, which values refer to
+    std::vector<JsonValue> entries;
     for (const ObjectLine& line : object_lines(text)) {
-      const std::string where = fmt::format("{}:{}", file_name, line.number);
-      const nlohmann::json json = parse_json(line.text, file_name, line.number);
-      read_entry(kList, JsonValue(json, where), figures);
+      const auto& [where, json] = lines.emplace_back(fmt::format("{}:{}", file_name, line.number),
+                                                     parse_json(line.text, file_name, line.number));
+      entries.emplace_back(json, where);
     }
+    read_entries(kList, entries, figures);
     return figures.take();
   }
   const nlohmann::json json = parse_json(text, file_name);
   const JsonValue root(json, file_name);
   const std::optional<JsonValue> list = kList.list.empty() ? root : found(root, kList.list);
   if (!list) root.fail(fmt::format("has no {}", kList.list));
-  for (const JsonValue& entry : list->elements()) read_entry(kList, entry, figures);
+  read_entries(kList, list->elements(), figures);
   return figures.take();
 }
+
+/// Lines of one's own may begin with such an object, and have others behind it.
+bool recognises_bencher(std::string_view text) { return recognises_text<kBencher>(text) && !has_second_json(text); }
 
 ImportedOutput parse_bencher(std::string_view text, std::string_view file_name, const ImportHints& hints) {
   const nlohmann::json json = parse_json(text, file_name);
@@ -231,8 +305,8 @@ ImportedOutput parse_bencher(std::string_view text, std::string_view file_name, 
       const auto* known = std::ranges::find(kBencherMeasures, measure, &BencherMeasure::name);
       const BencherMeasure as = known == kBencherMeasures.end() ? BencherMeasure{measure, measure} : *known;
       const JsonValue value = figure.at("value");
-      figures.add(fmt::format("{} {}", name, measure), numbers_of(value), std::string(as.unit), value.shown(),
-                  as.better);
+      figures.add(fmt::format("{} {}", name, measure), numbers_of(value), std::string(as.unit),
+                  fmt::format("its value is {}", value.shown()), as.better);
     }
   return figures.take();
 }
@@ -266,6 +340,6 @@ constinit const ImportFormat kNameUnitValueFormat{
     "./my_benchmark --json > 1.json", recognises<kNameUnitValue>, parse<kNameUnitValue>};
 constinit const ImportFormat kBencherFormat{"bencher",
                                             "Bencher's JSON: {\"a\": {\"latency\": {\"value\": 12.3}}}, in ns",
-                                            "bencher mock > 1.json", recognises_text<kBencher>, parse_bencher};
+                                            "bencher mock > 1.json", recognises_bencher, parse_bencher};
 
 }  // namespace hbench

@@ -170,8 +170,20 @@ void refuse_implausible(const std::vector<CaseResult>& cases, std::string_view f
       fail(file, fault, "nothing is imported: is it as the program wrote it?");
 }
 
+void refuse_idle_better(std::optional<BetterValue> better, const std::vector<CaseResult>& cases,
+                        std::string_view file) {
+  bool timed = false;
+  for (const CaseResult& each : cases)
+    for (const Sample& sample : each.samples) {
+      if (!measured_unit(sample.unit)) return;
+      timed = true;
+    }
+  if (better && timed) fail(file, "--better changes none of its values: their units say it", "leave --better out");
+}
+
 std::vector<std::vector<ReadFile>> read_files(const std::vector<ImportFile>& files, const ImportRequest& request) {
   std::vector<std::vector<ReadFile>> runs;
+  std::vector<CaseResult> all;
   for (const ImportFile& file : files) {
     const ImportFormat& format =
         request.format.empty() ? recognise(file.text, file.name) : find_import_format(request.format);
@@ -188,8 +200,10 @@ std::vector<std::vector<ReadFile>> read_files(const std::vector<ImportFile>& fil
       read.by_bytes = !read.output.started_at.empty() || holds_many_figures(read.output, file.text);
       complete(read.output, file.name, request);
       refuse_implausible(read.output.cases, file.name);
+      if (request.hints.better) std::ranges::copy(read.output.cases, std::back_inserter(all));
     }
   }
+  if (!files.empty()) refuse_idle_better(request.hints.better, all, files.front().name);
   return runs;
 }
 

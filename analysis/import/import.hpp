@@ -41,6 +41,10 @@ struct ReadFile {
 /// (usage) that names the file.
 void refuse_implausible(const std::vector<CaseResult>& cases, std::string_view file);
 
+/// Refuses a `better` that changes nothing, since the unit of each value says which way is better. \throws Error
+/// (usage) that names the file.
+void refuse_idle_better(std::optional<BetterValue> better, const std::vector<CaseResult>& cases, std::string_view file);
+
 /// The files of each run: of files that hold the same cases several times, their first ones are a run, their second
 /// ones another. \throws Error (usage): as the formats and `refuse_implausible`, where the program or the number of
 /// ranks is not known, and where the request contradicts a file.

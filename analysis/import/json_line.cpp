@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include "analysis/import/format.hpp"
 #include "analysis/import/json_value.hpp"
@@ -33,7 +34,8 @@ bool is_spread(std::string_view name) {
 
 class Reader {
  public:
-  Reader(std::string_view file_name, bool several) : file_name_(file_name), several_(several) {}
+  Reader(std::string_view file_name, bool several, std::optional<BetterValue> better)
+      : file_name_(file_name), several_(several), better_(better) {}
 
   /// `{"step_ms": 12.3, "tokens_per_s": 5e5}`, or `{"step": 12.3, "unit": "ms"}`.
   void read(const ObjectLine& line) {
@@ -63,51 +65,55 @@ class Reader {
 
  private:
   void leave_out(std::string what) {
-    if (std::ranges::find(left_out_, what) == left_out_.end()) left_out_.push_back(std::move(what));
+    if (known_.insert(what).second) left_out_.push_back(std::move(what));
   }
 
-  /// None where a value is neither a time nor a rate, and where it tells of one: that is left out.
-  std::optional<MeasuredUnit> unit_of(const JsonValue& object, const std::string& name, const std::string& common,
-                                      const JsonValue& value) {
+  /// None where a value is neither a time nor a rate and nothing says which way is better, and where it tells of one:
+  /// that is left out. A value without a unit has its name for one.
+  std::optional<StoredUnit> unit_of(const JsonValue& object, const std::string& name, const std::string& common,
+                                    const JsonValue& value) {
     if (value.is_null() && unit_of_name(name)) leave_out(name + ": it is no number");
     if (!value.is_number()) return std::nullopt;
     const std::optional<MeasuredUnit> unit = common.empty() ? unit_of_name(name) : measured_unit(common);
-    if (!unit && !common.empty()) object.at("unit").fail("is no unit of a time or a rate", kUnitHint);
+    if (!unit && !common.empty() && !better_) object.at("unit").fail("is no unit of a time or a rate", kUnitHint);
     std::string why;
-    if (!unit)
+    if (!unit && !better_)
       why = "its name ends with no unit of a time or a rate";
     else if (is_spread(name))
       why = "it says how far others scatter";
-    else if (!unit->is_rate && value.number() * unit->factor > kLeastTimeOfDay)
+    else if (unit && !unit->is_rate && value.number() * unit->factor > kLeastTimeOfDay)
       why = "it is a time of day";
-    if (why.empty()) return unit;
+    if (why.empty() && unit) return StoredUnit{unit->metric(), unit->factor, unit->unit};
+    if (why.empty()) return stored_unit(common.empty() ? name : common, better_);
     leave_out(fmt::format("{}: {}", name, why));
     return std::nullopt;
   }
 
-  void add(const std::string& name, const MeasuredUnit& unit, const JsonValue& value, int line) {
+  void add(const std::string& name, const StoredUnit& unit, const JsonValue& value, int line) {
     if (const auto [known, is_new] = lines_.try_emplace(name, line); !is_new)
       value.fail(fmt::format("is in line {} as well", known->second),
                  "print each once, or tell lines apart by a \"name\"; of a series --pattern with --take median or last "
                  "takes one (hbench track init --help)");
-    cases_.add(imported_benchmark("json-line", name), unit.metric(), std::array{value.positive() * unit.factor},
+    cases_.add(imported_benchmark("json-line", name), unit.metric, std::array{value.positive() * unit.factor},
                unit.unit);
   }
 
   std::string_view file_name_;
   bool several_;
+  std::optional<BetterValue> better_;
   std::string where_;  ///< the line that is read
   ImportedCases cases_;
   std::map<std::string, int> lines_;  ///< of each benchmark
   std::vector<std::string> left_out_;
+  std::set<std::string> known_;  ///< what is left out, each once
 };
 
-ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {
+ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& hints) {
   const std::vector<ObjectLine> lines = object_lines(text);
   if (lines.empty())
     throw Error(ExitCode::usage, fmt::format("{}: none of its lines is a JSON object", file_name),
                 "print one as the last line, such as {\"step_ms\": 12.3}");
-  Reader reader(file_name, lines.size() > 1);
+  Reader reader(file_name, lines.size() > 1, hints.better);
   for (const ObjectLine& line : lines) reader.read(line);
   return reader.take();
 }

@@ -218,6 +218,8 @@ std::vector<ObjectLine> object_lines(std::string_view text) {
   return all;
 }
 
+bool has_second_json(std::string_view text) { return find_json(text, json_part(text).end) < text.size(); }
+
 Json parse_json(std::string_view text, std::string_view file_name, int first_line) {
   const JsonPart part = json_part(text);
   const std::string json = without_nan(part.text);

@@ -87,7 +87,9 @@ Columns columns_of(const Words& names) {
 /// Reads the words of one row into the fields of its columns.
 class RowReader {
  public:
-  explicit RowReader(const Columns& columns) : columns_(columns) {}
+  explicit RowReader(const Columns& columns)
+      : columns_(columns),
+        has_times_(std::ranges::find(columns, Field::time, &NcclTestsColumn::field) != columns.end()) {}
 
   /// Returns why the words are no row; nothing where they are.
   std::string read(const Words& words) {
@@ -152,7 +154,7 @@ class RowReader {
     return "";
   }
 
-  static std::string read_measured(const NcclTestsColumn& column, std::string_view text, NcclTestsTiming& timing) {
+  std::string read_measured(const NcclTestsColumn& column, std::string_view text, NcclTestsTiming& timing) const {
     const auto number = PrintedNumber::of(text);
     if (!number && parse_number<double>(text)) return fmt::format("its {} is {}", column.name, text);
     if (!number) return fmt::format("'{}' is no {}", text, column.name);
@@ -162,11 +164,15 @@ class RowReader {
     PrintedNumber& figure = column.field == Field::time    ? timing.seconds
                             : column.field == Field::algbw ? timing.algbw
                                                            : timing.busbw;
+    // A table without times has those of its bus bandwidth.
+    if (column.field == Field::busbw && !has_times_ && !(number->value > 0))
+      return fmt::format("its busbw is {}", text);
     figure = *number * column.unit;
     return "";
   }
 
   const Columns& columns_;
+  bool has_times_;
   NcclTestsRow row_;
   std::array<NcclTestsTiming, kWays> ways_;
   std::array<std::size_t, static_cast<std::size_t>(Field::other) + 1> seen_{};  ///< of each field, its columns

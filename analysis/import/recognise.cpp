@@ -13,14 +13,16 @@ namespace {
 
 /// Files of which people think that a benchmark may read them.
 struct Stranger {
-  std::string_view mark, also;  ///< both stand in it
+  std::string_view mark, also;  ///< expressions: both match in it
   std::string_view what;
 };
+/// Of an event: a number of this name is a benchmark's own.
+constexpr std::string_view kPhase = R"("ph"\s*:\s*"[A-Za-z]")";
 constexpr std::array kStrangers{
     Stranger{"\"traceEvents\"", "\"schemaVersion\"", "a torch.profiler trace (Kineto)"},
     Stranger{"\"traceEvents\"", "", "a trace of events (Chrome's format)"},
-    Stranger{"NEGOTIATE_", "\"ph\"", "a Horovod timeline"},
-    Stranger{"\"ph\"", "\"ts\"", "a trace of events (Chrome's format)"},
+    Stranger{"NEGOTIATE_", kPhase, "a Horovod timeline"},
+    Stranger{kPhase, "\"ts\"", "a trace of events (Chrome's format)"},
     Stranger{"\"coll_sn\"", "", "a log of exchanges by NCCL Inspector"},
 };
 
@@ -29,7 +31,7 @@ void refuse_stranger(std::string_view text, std::string_view file_name) {
   const char first = text[text.find_first_not_of(" \t\r\n")];
   if (first != '{' && first != '[') return;
   for (const Stranger& stranger : kStrangers)
-    if (text.find(stranger.mark) != text.npos && text.find(stranger.also) != text.npos)
+    if (!matches_of(stranger.mark, text, 1).empty() && !matches_of(stranger.also, text, 1).empty())
       throw Error(ExitCode::usage,
                   fmt::format("{}: this is {}: of a job, not of a benchmark", file_name, stranger.what),
                   fmt::format("make a workload of it: hbench import-job {}", file_name));

@@ -201,13 +201,17 @@ int hosts_of_cluster(const char* text) {
   return static_cast<int>(hosts.size());
 }
 
-/// How many processes PyTorch's variables speak of beside those of this machine; 0 where they count nodes.
+/// How many processes PyTorch's variables speak of beside those of this machine; 0 where they count nodes, or all
+/// processes meet here.
 int processes_elsewhere(const Variables& variables) {
+  const std::string_view master = variables["MASTER_ADDR"] == nullptr ? "" : variables["MASTER_ADDR"];
+  const bool is_here = master == "localhost" || master.starts_with("127.") || master == "::1";
   const bool of_pytorch =
-      variables["MASTER_ADDR"] != nullptr && (variables["RANK"] != nullptr || variables["NODE_RANK"] != nullptr);
+      !master.empty() && !is_here && (variables["RANK"] != nullptr || variables["NODE_RANK"] != nullptr);
   const bool counts_nodes = variables["GROUP_WORLD_SIZE"] != nullptr || variables["PET_NNODES"] != nullptr;
-  if (!of_pytorch || counts_nodes) return 0;
-  return variables.number("WORLD_SIZE") - std::max(1, variables.number("LOCAL_WORLD_SIZE"));
+  const int processes = variables.number("WORLD_SIZE");
+  if (!of_pytorch || counts_nodes || processes <= 0) return 0;
+  return processes - std::max(1, variables.number("LOCAL_WORLD_SIZE"));
 }
 
 /// A job that has other hosts, of which we do not know how to reach them.

@@ -69,6 +69,7 @@ CommandLaunch understood(const MeasuredCommand& command, const std::string& out)
       throw Error(ExitCode::usage, fmt::format("{}: it has the same cases {} times", name, output.later.size() + 1),
                   "print them once: each launch of the command is one");
     refuse_implausible(output.cases, name);
+    if (command.pattern == nullptr) refuse_idle_better(command.better, output.cases, name);
     return {.cases = std::move(output.cases),
             .environment = std::move(output.environment),
             .left_out = std::move(output.left_out)};

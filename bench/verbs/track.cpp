@@ -25,8 +25,8 @@
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/endpoints/endpoint.hpp"
-#include "reports/formats/plain_text.hpp"
 #include "reports/track/history.hpp"
+#include "reports/track/imported.hpp"
 
 namespace hbench {
 namespace {
@@ -184,7 +184,7 @@ std::string launched_in_words(const TrackedCommand& command) {
     text += fmt::format("\n  {}{}", tracked_name(result.asked),
                         values.empty() ? "" : ": " + value_text(values.front(), tracked_metric(result).unit));
   }
-  for (const std::string& what : launch.left_out) text += "\n  left out: " + clean_text(what);
+  for (const std::string& line : left_out_lines(launch.left_out)) text += "\n  " + line;
   return text;
 }
 
@@ -229,7 +229,7 @@ ExitCode run_init(const Call& call) {
   const auto branch = labels.find("branch");
   command.run = shell_command(words);
   if (!words.empty()) return init_command(file, command, branch == labels.end() ? "" : branch->second);
-  if (app.count("--build") + app.count("--pattern") > 0)
+  if (app.count("--build") + app.count("--pattern") + app.count("--better") > 0)
     throw Error(ExitCode::usage, "no program to track", "write it after --, such as -- ./my_benchmark --json");
   StarterMachine machine{.local = local_machine(0), .mpi = mpi_availability().available};
   if (branch != labels.end()) machine.branch = branch->second;

@@ -10,6 +10,15 @@
 
 namespace hbench {
 
+std::vector<std::string> left_out_lines(const std::vector<std::string>& left_out) {
+  constexpr std::size_t kShown = 10;
+  std::vector<std::string> lines;
+  for (const std::string& what : left_out)
+    if (lines.size() < kShown) lines.push_back("left out: " + clean_text(what));
+  if (left_out.size() > kShown) lines.push_back(fmt::format("left out: and {} more", left_out.size() - kShown));
+  return lines;
+}
+
 std::string import_text(const ImportedRun& imported, std::int64_t run, bool is_new, const std::string& database) {
   std::string text;
   const std::string what = counted(static_cast<std::int64_t>(imported.files), "file");
@@ -25,7 +34,7 @@ std::string import_text(const ImportedRun& imported, std::int64_t run, bool is_n
   }
   for (const CaseResult& each : imported.cases)
     if (each.status == CaseStatus::failed) text += fmt::format("failed: {}\n", clean_text(each.failure));
-  for (const std::string& left : imported.left_out) text += fmt::format("left out: {}\n", clean_text(left));
+  for (const std::string& line : left_out_lines(imported.left_out)) text += line + '\n';
   for (const std::string& note : imported.notes) text += fmt::format("note: {}\n", clean_text(note));
   return text;
 }

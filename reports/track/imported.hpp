@@ -1,10 +1,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "analysis/import/import.hpp"
 
 namespace hbench {
+
+/// Returns a line for each of the first ten things that were left out, and one for how many more there are.
+std::vector<std::string> left_out_lines(const std::vector<std::string>& left_out);
 
 /// Returns what was stored and what was left out, for people. `run` is its number in the database, `is_new` whether it
 /// was not there already.

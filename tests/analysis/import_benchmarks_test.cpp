@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <map>
 
 #include "analysis/import/format.hpp"
@@ -48,6 +49,12 @@ std::vector<Read> files_to_read() {
   const std::string memory = "Memory: nothing says whether more or less of 'Megabytes' is better";
   return {
       {"hyperfine", "progress\n" + hyperfine_example(), {"./pack --fast: 0.24 0.26 s, less is better"}},
+      {"hyperfine",
+       R"({"results": [{"command": "a", "median": 0.1, "times": [0.1, 0.1], "exit_codes": [1, 1]},
+                       {"command": "b", "median": 0.2, "times": [0.2], "exit_codes": [0]},
+                       {"command": "c", "median": 0.3, "times": [0.3, 0.3], "exit_codes": [0, null]}]})",
+       {"b: 0.2 s, less is better"},
+       {"a: its runs ended with 1", "c: its runs were ended by a signal"}},
       {"pytest-benchmark", pytest_benchmark_example(), {"tests/test_a.py::test_sort: 2.25e-05 s, less is better"}},
       {"jmh",
        jmh_example(),
@@ -57,10 +64,20 @@ std::vector<Read> files_to_read() {
        llama_bench_example(),
        {"llama 1B Q4_0 n_prompt=512 n_gen=0: 2900 3000 tokens/s, more is better",
         "llama 1B Q4_0 n_prompt=0 n_gen=128: 97 98 tokens/s, more is better"}},
+      {"llama-bench",
+       R"([{"model_type": "m", "n_prompt": 1, "n_gen": 0, "n_threads": 4, "test_time": "a", "avg_ts": 2.5},
+ {"model_type": "m", "n_prompt": 1, "n_gen": 0, "n_threads": 8, "test_time": "b", "avg_ts": 3.5},
+ {"model_type": "n", "n_prompt": 1, "n_gen": 0, "n_threads": 8, "test_time": "c", "avg_ts": 4.5}])",
+       {"m n_prompt=1 n_gen=0 n_threads=4: 2.5 tokens/s, more is better",
+        "m n_prompt=1 n_gen=0 n_threads=8: 3.5 tokens/s, more is better",
+        "n n_prompt=1 n_gen=0: 4.5 tokens/s, more is better"}},
       {"name-unit-value",
        name_unit_value_example(),
        {"Sort: 0.0125 s, less is better", "Requests: 900 req/s, more is better"},
        {memory}},
+      {"name-unit-value",
+       R"([{"ph": 1, "ts": 2, "name": "a", "unit": "ms", "value": 3}])",
+       {"a: 0.003 s, less is better"}},
       {"name-unit-value",
        name_unit_value_example(),
        {"Sort: 0.0125 s, less is better", "Requests: 900 req/s, more is better",
@@ -92,6 +109,15 @@ std::vector<Read> files_to_read() {
        "{\"config\": {\"gpus\": 8}}\n{\"step_ms\": 3, \"end_ms\": 1752000000000}\n",
        {"step_ms: 0.003 s, less is better"},
        {"config: a line of times and rates is flat, and this has more in it", "end_ms: it is a time of day"}},
+      {"json-line",
+       "{\"epoch\": {\"train\": {\"value\": 1.5}}}\n{\"step_ms\": 12.5}\n",
+       {"step_ms: 0.0125 s, less is better"},
+       {"epoch: a line of times and rates is flat, and this has more in it"}},
+      {"json-line",
+       "{\"peak\": 7, \"step_ms\": 12.5}\n{\"memory\": 812, \"unit\": \"MiB\"}\n",
+       {"peak: 7 peak, less is better", "step_ms: 0.0125 s, less is better", "memory: 812 MiB, less is better"},
+       {},
+       {.better = BetterValue::lower}},
   };
 }
 
@@ -110,6 +136,25 @@ TEST(BenchmarkFormats, ReadAnArrayWhereOthersHaveLines) {
   std::string array = "[\n" + llama_bench_example();
   array.replace(array.find("}\n{"), 2, "},\n");
   EXPECT_EQ(cases_of(imported(array + "]\n")), cases_of(imported(llama_bench_example())));
+}
+
+TEST(BenchmarkFormats, RefuseABetterThatAllUnitsSay) {
+  const auto read = [](const std::string& text) {
+    read_files({{"a.log", text}}, {.machine = "lab", .program = "a", .hints = {.better = BetterValue::lower}});
+  };
+  expect_error([&] { read("{\"step_ms\": 1}\n"); }, ExitCode::usage,
+               testing::StrEq("a.log: --better changes none of its values: their units say it"),
+               testing::StrEq("leave --better out"));
+  read("{\"step_ms\": 1, \"peak\": 7}\n");
+}
+
+// Each was looked for among all that were left out before.
+TEST(BenchmarkFormats, LeaveManyFiguresOutInTimeThatGrowsWithThem) {
+  std::string line = "{\"step_ms\": 1";
+  for (int i = 0; i < 60'000; ++i) line += fmt::format(", \"a_figure_of_a_long_name_{}\": 1", i);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(imported(line + "}\n").left_out.size(), 60'000U);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 /// A table of nccl-tests that was written again, without times.
@@ -134,6 +179,13 @@ TEST(NcclTestsTables, WithoutTimesHaveThoseOfTheirBusBandwidth) {
     EXPECT_DOUBLE_EQ(output.cases[0].samples.at(0).value, 1.5 * 1048576 / 15e9);
     EXPECT_THAT(output.left_out, ElementsAre("1 timing of a busbw with too few digits for a time"));
   }
+}
+
+TEST(NcclTestsTables, WithoutTimesLeaveOutWhatHasNoBusBandwidth) {
+  const ImportedOutput output = imported(
+      rewritten(kRewritten + "64\tfloat\tsum\t0.00\tRING\n128\tfloat\tsum\t-3.00\tRING\n"), {"all_reduce", 4, 2});
+  EXPECT_EQ(output.cases.size(), 2U);
+  EXPECT_THAT(output.left_out, ElementsAre("line 4: its busbw is 0.00", "line 5: its busbw is -3.00"));
 }
 
 TEST(OsuOverNccl, GivesTheTypesOfNcclTheNamesOfHbench) {

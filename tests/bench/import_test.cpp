@@ -145,6 +145,15 @@ TEST_F(Import, KeepsTheLaunchesThatHbenchCollectiveHadInOneFile) {
   EXPECT_THAT(launch_values(store().of_run(1)[0]), ElementsAre(DoubleEq(25e-6), DoubleEq(25e-6), DoubleEq(35e-6)));
 }
 
+TEST_F(Import, ShowsTenOfManyFiguresThatItLeavesOut) {
+  std::string line = "{\"step_ms\": 1", left_out;
+  for (int i = 10; i < 22; ++i) line += fmt::format(", \"a{}\": 1", i);
+  const std::string name = file("a.log", line + "}\n");
+  for (int i = 10; i < 20; ++i)
+    left_out += fmt::format("left out: {}: a{}: its name ends with no unit of a time or a rate\n", name, i);
+  EXPECT_THAT(run({name, "--machine", "lab", "--program", "a"}), HasSubstr(left_out + "left out: and 2 more\n"));
+}
+
 // The same figures five times would be five launches without any noise.
 TEST_F(Import, CountsCopiesOfAFileAsOneLaunch) {
   const std::string text = read_file(HBENCH_SOURCE_DIR "/tests/bench/import_cases/nccl_good.txt");

@@ -171,6 +171,10 @@ TEST(SurroundingJob, WhoseOtherHostsHaveNoNamesSaysThatTheyAreNotUsed) {
        unnamed("TF_CONFIG", 3, "a job of TensorFlow")},
       // Of one host.
       {pod({{"WORLD_SIZE", "1"}}), "", ""},
+      {pod({{"WORLD_SIZE", "-2147483648"}}), "", ""},
+      {pod({{"WORLD_SIZE", "4"}, {"MASTER_ADDR", "localhost"}}), "", ""},
+      {pod({{"WORLD_SIZE", "4"}, {"MASTER_ADDR", "127.0.1.1"}}), "", ""},
+      {pod({{"WORLD_SIZE", "4"}, {"MASTER_ADDR", "::1"}}), "", ""},
       {pod({{"WORLD_SIZE", "8"}, {"LOCAL_WORLD_SIZE", "8"}, {"GROUP_WORLD_SIZE", "1"}}), "", ""},
       {pod({{"WORLD_SIZE", "8"}, {"PET_NNODES", "1"}}), "", ""},
       {{{"WORLD_SIZE", "8"}}, "", ""},
