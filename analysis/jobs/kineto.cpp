@@ -130,7 +130,7 @@ std::vector<StepWindow> marked_windows(const Events& events) {
   for (const Events::Mark& mark : events.steps) {
     if (!windows.empty() && windows.back().name == mark.name) continue;
     if (!windows.empty()) windows.back().end = std::min(windows.back().end, mark.begin);
-    windows.push_back({mark.name, mark.begin, mark.end});
+    windows.push_back({mark.name, mark.begin, mark.end, mark.thread});
   }
   return windows;
 }
@@ -141,7 +141,7 @@ std::vector<StepWindow> windows_by_optimizer(const Events& events) {
   double end = events.first;
   for (const Events::Mark& call : events.optimizers) {
     if (call.name != events.optimizers.back().name || call.begin < end) continue;
-    windows.push_back({fmt::format("step {}", windows.size() + 1), end, call.end});
+    windows.push_back({fmt::format("step {}", windows.size() + 1), end, call.end, call.thread});
     end = call.end;
   }
   // The first one may have begun before the recording.

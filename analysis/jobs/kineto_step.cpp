@@ -19,6 +19,23 @@ void sort_by_begin(std::vector<Event>& events) {
   std::ranges::stable_sort(events, {}, &Event::begin);
 }
 
+/// Appends what begins no earlier than all before it.
+void cover(std::vector<Events::Interval>& apart, double begin, double end) {
+  if (apart.empty() || begin > apart.back().end)
+    apart.push_back({begin, end});
+  else
+    apart.back().end = std::max(apart.back().end, end);
+}
+
+/// The part of a time that intervals cover, which are apart from each other and in their order.
+double covered(const std::vector<Events::Interval>& apart, double begin, double end) {
+  double sum = 0;
+  for (auto next = std::ranges::upper_bound(apart, begin, {}, &Events::Interval::end);
+       next != apart.end() && next->begin < end; ++next)
+    sum += std::min(next->end, end) - std::max(next->begin, begin);
+  return sum;
+}
+
 /// Launches from one time of the host to another, in their order.
 std::span<const Events::Launch> launched(const Events& events, double begin, double end) {
   const auto first = std::ranges::lower_bound(events.launches, begin, {}, &Events::Launch::at);
@@ -39,9 +56,7 @@ double done_on_device(const KinetoTrace& trace, double host) {
 /// A host that runs ahead of its device begins a step while the device still works on the one before: then the step
 /// begins when the device is done with that.
 double begin_on_device(const KinetoTrace& trace, const StepWindow& window) {
-  const auto has_kernel = [&](const Events::Launch& launch) { return trace.kernel_of(launch) != nullptr; };
-  if (std::ranges::any_of(launched(trace.events, -INFINITY, window.begin), has_kernel))
-    return done_on_device(trace, window.begin);
+  if (trace.launched_before(window.begin)) return done_on_device(trace, window.begin);
   // The step before is not in the recording. On an idle device a kernel would have begun at once.
   constexpr double kAtOnce = 1e-3;
   const Events::Kernel* first = nullptr;
@@ -77,7 +92,7 @@ class StepReader {
     if (any_backward()) read_backward(step);
     read_collectives(step);
     if (const double busy = trace_.busy(begin_, end_); busy > 0) step.compute = Seconds(busy);
-    if (!trace_.events.loads.empty()) step.input = input();
+    if (const auto input = trace_.loading(window_.thread, window_.begin, window_.end)) step.input = Seconds(*input);
     if (any_backward()) step.exposed = exposed(step);
     if (any_backward()) read_optimizer(step);
     return step;
@@ -90,13 +105,6 @@ class StepReader {
 
   bool any_backward() const { return !pass_.tasks.empty(); }
   Seconds since(double at) const { return Seconds(std::max(0.0, at - begin_)); }
-
-  Seconds input() const {
-    double sum = 0;
-    for (const Events::Interval& load : begun_in(window_, trace_.events.loads))
-      sum += std::min(load.end, window_.end) - load.begin;
-    return Seconds(sum);
-  }
 
   /// The kernels that the backward pass's thread launched, in the order of their launches.
   void read_launches(std::int64_t thread) {
@@ -269,19 +277,17 @@ KinetoTrace::KinetoTrace(KinetoEvents read) : events(std::move(read)), run_of(ru
   std::ranges::sort(events.kernels, {}, &Events::Kernel::begin);
   for (const Events::Kernel& kernel : events.kernels)
     if (kernel.correlation > 0) kernels_.emplace(kernel.correlation, &kernel);
-  for (const Events::Kernel& kernel : events.kernels)
-    if (busy_.empty() || kernel.begin > busy_.back().end)
-      busy_.push_back({kernel.begin, kernel.end});
-    else
-      busy_.back().end = std::max(busy_.back().end, kernel.end);
+  const auto first = std::ranges::find_if(events.launches, [&](const auto& launch) { return kernel_of(launch); });
+  if (first != events.launches.end()) first_launch_ = first->at;
+  for (const Events::Kernel& kernel : events.kernels) cover(busy_, kernel.begin, kernel.end);
+  for (const Events::Interval& load : events.loads) cover(loading_[load.thread], load.begin, load.end);
 }
 
-double KinetoTrace::busy(double begin, double end) const {
-  double sum = 0;
-  for (auto next = std::ranges::upper_bound(busy_, begin, {}, &Events::Interval::end);
-       next != busy_.end() && next->begin < end; ++next)
-    sum += std::min(next->end, end) - std::max(next->begin, begin);
-  return sum;
+double KinetoTrace::busy(double begin, double end) const { return covered(busy_, begin, end); }
+
+std::optional<double> KinetoTrace::loading(std::int64_t thread, double begin, double end) const {
+  const auto found = loading_.find(thread);
+  return found == loading_.end() ? std::nullopt : std::optional(covered(found->second, begin, end));
 }
 
 const KinetoEvents::Kernel* KinetoTrace::kernel_of(const KinetoEvents::Launch& launch) const {

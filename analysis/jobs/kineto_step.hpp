@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -24,19 +26,27 @@ struct KinetoTrace {
   const KinetoEvents::Kernel* kernel_of(const KinetoEvents::Launch& launch) const;
   /// Returns the seconds between two times with at least one kernel of the model at work.
   double busy(double begin, double end) const;
+  /// Returns the seconds between two times that a thread was in calls of the data loader; absent where it made none.
+  std::optional<double> loading(std::int64_t thread, double begin, double end) const;
+  /// Whether a kernel of the model is known that was launched before a time of the host.
+  bool launched_before(double host) const { return first_launch_ < host; }
 
   KinetoEvents events;
   std::vector<const KinetoEvents::Exchange*> run_of;  ///< by call; null: not known
 
  private:
   std::unordered_map<std::int64_t, const KinetoEvents::Kernel*> kernels_;
-  std::vector<KinetoEvents::Interval> busy_;  ///< apart from each other
+  // Apart from each other, in their order.
+  std::vector<KinetoEvents::Interval> busy_;
+  std::unordered_map<std::int64_t, std::vector<KinetoEvents::Interval>> loading_;  ///< by thread
+  double first_launch_ = std::numeric_limits<double>::infinity();                  ///< that has a kernel
 };
 
 /// A part of the host's time that is one step.
 struct StepWindow {
   std::string name;
   double begin = 0, end = 0;
+  std::int64_t thread = 0;  ///< that marked it, or called its optimizer
 };
 
 /// What of a step's tasks and gradients its last backward pass has, where that says all.

@@ -66,6 +66,29 @@ TEST_F(DeviceSteps, ShowWhatTheGpuWaitsFor) {
   EXPECT_NEAR(job.idle->value, 0.07, kTolerance);
 }
 
+// Thread 1 marks the step of 100 ms.
+TEST_F(DeviceSteps, CountTheInputOfTheirOwnThreadOnce) {
+  struct Call {
+    double begin, end;
+    int thread;
+  };
+  for (const auto& [calls, input] : std::vector<std::pair<std::vector<Call>, std::optional<double>>>{
+           {{{0, 80, 1}, {0, 80, 5}}, 0.08},
+           {{{0, 30, 1}, {1, 29, 1}}, 0.03},
+           {{{-20, 10, 1}, {90, 120, 1}}, 0.02},
+           {{{0, 80, 5}}, std::nullopt},
+       }) {
+    TraceText trace;
+    trace.mark("ProfilerStep#1", 0, 100);
+    for (const Call& call : calls)
+      trace.mark("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", call.begin, call.end, call.thread);
+    trace.host("autograd::engine::evaluate_function: ConvBackward0", 85, 90, 2);
+    const std::optional<Seconds> found = this->job(trace, 1).input;
+    ASSERT_EQ(found.has_value(), input.has_value());
+    EXPECT_NEAR(found.value_or(Seconds(0)).value, input.value_or(0), kTolerance);
+  }
+}
+
 /// As timers of several ranks may: each is that of the slowest.
 TEST(JobParts, ThatAddUpToMoreThanTheStepAreDoubted) {
   RecordedStep step{.time = Seconds(0.1), .backward_began = Seconds(0.08), .backward_ended = Seconds(0.14)};
