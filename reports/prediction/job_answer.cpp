@@ -100,7 +100,10 @@ std::string computation(const TrainingJob& job) {
 std::string without_passes(const TrainingJob& job) {
   const RecordingAdvice& advice = job.recordings[job.shown].advice;
   std::string text = "Where the time of a step goes is not in the file";
-  if (job.step.value > 0 && job.communication.value > 0)
+  if (job.step.value > 0 && job.communication >= job.step)
+    text = fmt::format("Exchanges add up to {} in a step of {}: they run beside each other", ms(job.communication),
+                       ms(job.step));
+  else if (job.step.value > 0 && job.communication.value > 0)
     text = fmt::format("Exchanges take {} of {}, hidden or not: a faster network saves at most {:.0f} %",
                        ms(job.communication), ms(job.step), 100 * (job.communication / job.step));
   else if (job.step.value > 0)
