@@ -135,7 +135,7 @@ class Reader {
     read_state(entry, value);
     if (!for_all) entry.state.name = name.substr(name.find(':') + 1);
     if (entry.counts) read_times(entry, value);
-    const std::size_t texts = entry.group_name.size() + entry.group_words.size();
+    const std::size_t texts = entry.group_name.size() + entry.group_words.size() + entry.state.name.size();
     source_.keep(entries_, std::move(entry), texts);
   }
 
@@ -153,10 +153,13 @@ class Reader {
     entry.completed = state.empty() || state == "completed" || is_true(value, "retired");
     entry.state.started = state == "started" || time_of(value, "time_discovered_started_ns") > 0;
     starts_ = starts_ || *entry.state.started;
-    const double number = is_true(value, "is_p2p") ? 0 : json_number(value, "collective_seq_id");
+    entry.state.between_two = is_true(value, "is_p2p");
+    const double number = entry.state.between_two ? 0 : json_number(value, "collective_seq_id");
     if (number >= 1 && number < 1e15) entry.state.sequence = static_cast<std::int64_t>(number);
     entry.state.bytes = entry.exchange.elements * type_bytes(entry.exchange.type);
     entry.state.launched = time_of(value, "time_created_ns");
+    for (const char* time : {"time_created_ns", "time_discovered_started_ns", "time_discovered_completed_ns"})
+      newest_ = std::max(newest_, time_of(value, time));
   }
 
   void read_times(Entry& entry, const Json& value) {
@@ -199,13 +202,16 @@ class Reader {
     return log;
   }
 
-  /// Exchanges of a group complete in their order, and PyTorch does not follow those of a batch one by one: what stands
-  /// before one that has completed has completed too.
+  /// Collectives of a group complete in their order, and so do sends of a rank to another. PyTorch does not follow
+  /// those of a batch one by one: what stands before a batch that has completed has completed too.
   void note_state(RecordedGroup& group, Entry& entry) const {
     if (!starts_) entry.state.started.reset();
     group.last = std::max(group.last, entry.state.sequence);
     if (entry.completed)
-      group.unfinished.clear();
+      std::erase_if(group.unfinished, [&](const UnfinishedExchange& before) {
+        return entry.state.name.empty() || (before.between_two == entry.state.between_two &&
+                                            (!before.between_two || before.name == entry.state.name));
+      });
     else if (!entry.state.name.empty())
       group.unfinished.push_back(std::move(entry.state));
   }
@@ -213,6 +219,8 @@ class Reader {
   /// `world` is the name of the group of all ranks, which is the first one of a job.
   Recording facts(const std::string& world) const {
     Recording recording{.file = file_name_, .format = {}, .rank = rank_in_name(file_name_), .backend = backend_};
+    recording.complete = complete_;
+    recording.newest = newest_;
     const auto ranks = ranks_.find(world);
     if (ranks == ranks_.end()) return recording;
     recording.world = static_cast<int>(ranks->second.size());
@@ -246,6 +254,7 @@ class Reader {
   std::map<std::string, std::vector<int>> ranks_;  ///< by the name of the group
   std::vector<Entry> entries_;
   bool complete_ = true, timed_ = true, measured_ = false;
+  std::int64_t newest_ = 0;
   bool starts_ = false;  ///< PyTorch has noticed when exchanges start
 };
 

@@ -25,7 +25,7 @@ std::string text_of(const std::vector<int>& ranks) {
 /// What the ranks of a group do in the place of an exchange, and where to look.
 std::string ranks_in(const std::string& group, const std::vector<int>& members, const UnfinishedExchange& first,
                      const std::vector<Recording>& recordings) {
-  std::vector<int> elsewhere, completed, waiting, started;
+  std::vector<int> elsewhere, cut_off, completed, waiting, started;
   auto absent = std::ssize(members);
   for (const Recording& recording : recordings) {
     const int rank = recording.rank.value_or(-1);
@@ -35,7 +35,7 @@ std::string ranks_in(const std::string& group, const std::vector<int>& members, 
     const RecordedGroup own = found == recording.groups.end() ? RecordedGroup{} : found->second;
     const auto same = std::ranges::find(own.unfinished, first.sequence, &UnfinishedExchange::sequence);
     if (same == own.unfinished.end())
-      (own.last < first.sequence ? elsewhere : completed).push_back(rank);
+      (own.last >= first.sequence ? completed : recording.complete ? elsewhere : cut_off).push_back(rank);
     else if (same->name != first.name || (is_reduction(operation_word(first.name)) && same->bytes != first.bytes))
       return fmt::format(", but rank {} called {}{}: ranks must call the same", rank, same->name, size_text(*same));
     else if (same->started)
@@ -43,15 +43,45 @@ std::string ranks_in(const std::string& group, const std::vector<int>& members, 
   }
   if (!elsewhere.empty()) return fmt::format(", which {} never called: see what it did instead", text_of(elsewhere));
   if (!completed.empty()) return fmt::format(", which {} completed: the others lag behind", text_of(completed));
+  if (!cut_off.empty())
+    return fmt::format("; the dump{} of {} {} cut off: give {} whole", cut_off.size() == 1 ? "" : "s", text_of(cut_off),
+                       cut_off.size() == 1 ? "is" : "are", cut_off.size() == 1 ? "it" : "them");
   if (absent > 0) return fmt::format("; give the dumps of all {} ranks", members.size());
   if (waiting.empty()) return started.empty() ? "" : ", which all ranks started: check their network (NCCL_DEBUG=INFO)";
   return fmt::format(", which {} started: see what the GPU ran before",
                      started.empty() ? "no rank" : text_of(waiting) + " never");
 }
 
+/// Whether a member of the group has completed an exchange that another one has not.
+bool completed_by_one(const std::string& group, const std::vector<int>& members, const UnfinishedExchange& first,
+                      const std::vector<Recording>& recordings) {
+  return first.sequence > 0 && std::ranges::any_of(recordings, [&](const Recording& recording) {
+           const auto own = recording.groups.find(group);
+           return own != recording.groups.end() && own->second.last >= first.sequence &&
+                  std::ranges::find(members, recording.rank.value_or(-1)) != members.end() &&
+                  std::ranges::find(own->second.unfinished, first.sequence, &UnfinishedExchange::sequence) ==
+                      own->second.unfinished.end();
+         });
+}
+
+/// How long an exchange had waited at least: until the newest event of any rank. A dump has no time of its own.
+Seconds waited(const UnfinishedExchange& first, const std::vector<Recording>& recordings) {
+  const std::int64_t newest = std::ranges::max_element(recordings, {}, &Recording::newest)->newest;
+  if (first.launched <= 0 || newest <= first.launched) return Seconds(0);
+  return Seconds(static_cast<double>(newest - first.launched) * 1e-9);
+}
+
+/// Of all ranks; 0: not known.
+Seconds slowest_step(const std::vector<Recording>& recordings) {
+  Seconds slowest;
+  for (const Recording& recording : recordings)
+    for (const RecordedStep& step : recording.steps) slowest = std::max(slowest, step.time);
+  return slowest;
+}
+
 }  // namespace
 
-std::string hang_of(const std::vector<Recording>& recordings) {
+UnfinishedWork unfinished_work(const std::vector<Recording>& recordings) {
   std::set<int> ranks;
   std::set<std::tuple<std::string, std::int64_t, std::string>> exchanges;
   const std::pair<const std::string, RecordedGroup>* of = nullptr;
@@ -67,11 +97,29 @@ std::string hang_of(const std::vector<Recording>& recordings) {
         first = &each;
       }
   if (first == nullptr) return {};
+  // A running job, whose ranks are not dumped at one time, has some on their way too. One that hangs has as little that
+  // is newer, since its ranks stop: what a rank has completed in the place of the first speaks for a running one.
+  constexpr double kFewSteps = 5;
+  constexpr const char* kTellsThem = "A later dump with the same ones would be one of a hang.";
+  const Seconds wait = waited(*first, recordings);
+  const bool young = wait < kFewSteps * slowest_step(recordings);
+  const bool on_its_way = young && completed_by_one(of->first, of->second.members, *first, recordings);
   const bool numbered = first->sequence > 0;
-  return fmt::format("{} of {} had not completed: {}{}{}{}{}{}.", counted(std::ssize(exchanges), "collective"),
-                     counted(std::ssize(ranks), "rank"), exchanges.size() > 1 ? "the first is " : "", first->name,
-                     numbered ? fmt::format(" {}", first->sequence) : "", of->first.empty() ? "" : " of " + of->first,
-                     size_text(*first), numbered ? ranks_in(of->first, of->second.members, *first, recordings) : "");
+  const std::string text =
+      fmt::format("{} of {} had not completed{}: {}{}{}{}{}{}.", counted(std::ssize(exchanges), "collective"),
+                  counted(std::ssize(ranks), "rank"),
+                  on_its_way        ? " yet when dumped"
+                  : wait.value >= 1 ? fmt::format(" after {:.0f} s", wait.value)
+                                    : "",
+                  exchanges.size() > 1 ? "the first is " : "", first->name,
+                  numbered ? fmt::format(" {}", first->sequence) : "", of->first.empty() ? "" : " of " + of->first,
+                  size_text(*first), numbered ? ranks_in(of->first, of->second.members, *first, recordings) : "");
+  if (on_its_way) return {.hang = {}, .note = fmt::format("{} {}", text, kTellsThem)};
+  return {.hang = text,
+          .note = young ? fmt::format("A running job has exchanges on their way too, and the newest event is {:.1f} ms "
+                                      "after the first of these was launched. {}",
+                                      wait.value * 1e3, kTellsThem)
+                        : ""};
 }
 
 }  // namespace hbench

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 
@@ -51,6 +52,16 @@ void require_alike(const std::vector<Recording>& recordings, const JobSteps& ste
                           recordings[static_cast<std::size_t>(some - steps.ranks.begin())].file,
                           recordings[static_cast<std::size_t>(none - steps.ranks.begin())].file),
               "give recordings of one job; of a pipeline, those of one stage");
+}
+
+/// Damaged times give figures of hundreds of digits.
+void check_times(const std::vector<Recording>& recordings) {
+  constexpr double kYear = 366 * 86'400.0;
+  for (const Recording& recording : recordings)
+    for (const RecordedStep& step : recording.steps)
+      if (!(std::abs(step.time.value) <= kYear))  // nor a number
+        throw Error(ExitCode::usage, fmt::format("{}: a step of it takes longer than a year", recording.file),
+                    "its times are damaged: is it as the program wrote it?");
 }
 
 /// Where no file says its rank, they are as they were given.
@@ -326,6 +337,7 @@ void note_unknown(TrainingJob& job, const JobTensors& tensors, const JobRequest&
 void read_steps(TrainingJob& job, const JobRequest& request) {
   for (const Recording& recording : job.recordings)
     if (recording.no_steps) throw *recording.no_steps;
+  check_times(job.recordings);
   find_late_exchanges(job.recordings, request.group);
   const JobSteps steps = comparable_steps(job.recordings, request.group);
   require_alike(job.recordings, steps);
@@ -368,7 +380,9 @@ TrainingJob make_job(std::vector<Recording> recordings, const JobRequest& reques
   }
   number_ranks(job);
   check_ranks(job.recordings);
-  job.hang = hang_of(job.recordings);
+  UnfinishedWork unfinished = unfinished_work(job.recordings);
+  job.hang = std::move(unfinished.hang);
+  if (!unfinished.note.empty()) job.unknown.push_back(std::move(unfinished.note));
   if (job.hang.empty()) {
     read_steps(job, request);
     return job;

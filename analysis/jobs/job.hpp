@@ -72,7 +72,7 @@ struct TrainingJob {
   std::string tensors_of;  ///< the known timeline that the names and sizes of tensors were taken from; empty: none
   /// What the step takes when the timeline is played with the buckets' own durations; absent where one is not known.
   std::optional<Seconds> replayed;
-  /// `hang_of` the recordings: then `steps` may be 0, and nothing of a step is known.
+  /// `UnfinishedWork::hang` of the recordings; where there is one `steps` may be 0, and nothing of a step is known.
   std::string hang;
   std::optional<Trace> workload;     ///< absent where the sizes or times of gradients are not known
   std::vector<std::string> unknown;  ///< in sentences, each with the measurement that is missing

@@ -98,9 +98,17 @@ struct TensorSources {
 /// fit.
 JobTensors job_tensors(const RecordedStep& step, const std::vector<TensorGroup>& groups, const TensorSources& sources);
 
-/// Returns what a job waited for when it was recorded, in a sentence of some 30 words: how many exchanges had not
-/// completed, the one of them that was launched first, and which ranks did something else. Empty where all had
-/// completed, or the recorders do not see it.
-std::string hang_of(const std::vector<Recording>& recordings);
+/// What had not completed when a job was recorded.
+struct UnfinishedWork {
+  /// What the job waited for, in a sentence of some 30 words: how many exchanges had not completed, the one of them
+  /// that was launched first, and which ranks did something else. Empty where it did not hang.
+  std::string hang;
+  /// What was only on its way; or that this cannot be told from a hang. In sentences; empty: neither.
+  std::string note;
+};
+
+/// Returns both empty where all exchanges had completed, or the recorders do not see it. A job is known to run where
+/// its steps are, a rank has completed the first of the exchanges, and it waited for less than a few steps.
+UnfinishedWork unfinished_work(const std::vector<Recording>& recordings);
 
 }  // namespace hbench

@@ -40,6 +40,7 @@ struct RecordedCollective {
 struct UnfinishedExchange {
   std::string name;             ///< the recorder's: `all_reduce`, `recv 1<-0`
   std::int64_t sequence = 0;    ///< its number in its group; 0: not known, or between two ranks
+  bool between_two = false;     ///< a send or a receive: what completes in its group says nothing of it
   std::int64_t bytes = 0;       ///< that one rank puts in; 0: not known
   std::int64_t launched = 0;    ///< nanoseconds since 1970
   std::optional<bool> started;  ///< on its device; absent where the recorder does not see starts
@@ -103,6 +104,8 @@ struct Recording {
   /// Why there is no step: only of a recorder that also sees what has not completed.
   std::optional<Error> no_steps;
   std::map<std::string, RecordedGroup> groups;  ///< by name, of a recorder that sees what has not completed
+  bool complete = true;                         ///< the file does not end before what the recorder saw does
+  std::int64_t newest = 0;  ///< of a recorder with `groups`: nanoseconds since 1970 of its last event; 0: not known
 };
 
 }  // namespace hbench

@@ -96,6 +96,13 @@ TEST_F(BrokenJob, WhoseStepsEndBeforeTheyBeginIsRefused) {
   expect_refused(timeline, "its steps end before they begin");
 }
 
+TEST_F(BrokenJob, WhoseStepsTakeLongerThanAYearIsRefused) {
+  for (const char* text :
+       {R"({"schemaVersion": 1, "traceEvents": [{"name": "ProfilerStep#1", "ph": "X", "ts": 1e300, "dur": 1e300}]})",
+        "elapsed time per iteration (ms): 1e308 |\nelapsed time per iteration (ms): 1e308 |\n"})
+    expect_refused(text, "broken.json: a step of it takes longer than a year");
+}
+
 TEST_F(BrokenJob, OfAProgramThatWasStoppedIsReadAsFarAsItGoes) {
   const std::string text = gloo_steps().text();
   const TrainingJob job = job_of({file_of(folder_, "cut.json", text.substr(0, text.size() - 60))});

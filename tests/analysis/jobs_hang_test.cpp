@@ -67,6 +67,91 @@ TEST(Hang, NamesTheFirstExchangeAndWhatTheRanksDid) {
     EXPECT_EQ(job_of_two(ranks).hang, said);
 }
 
+/// Steps of 100 ms with an exchange each, which completes within 10 ms, the last one perhaps; and what another group
+/// did so many seconds later.
+std::string running_dump(int last, bool completed, double later = 0) {
+  Json entries = Json::array();
+  for (int sequence = 1; sequence <= last; ++sequence) {
+    entries.push_back(entry(sequence, sequence < last || completed ? State::completed : State::scheduled));
+    const std::int64_t created = 1'700'000'000'000'000'000 + 100'000'000LL * sequence;
+    entries.back()["time_created_ns"] = created;
+    if (sequence == last && !completed) continue;
+    entries.back()["time_discovered_started_ns"] = created + 1'000'000;
+    entries.back()["time_discovered_completed_ns"] = created + 10'000'000;
+  }
+  if (later > 0) {
+    entries.push_back(flight_entry("nccl:broadcast", {{1}}, 0));
+    entries.back()["process_group"] = {"1", "checkpoint"};
+    entries.back()["time_created_ns"] = 1'700'000'000'000'000'000 + static_cast<std::int64_t>(later * 1e9);
+    entries.back()["time_discovered_completed_ns"] = nullptr;
+  }
+  Json dump = flight_dump(entries);
+  dump["pg_config"]["0"]["ranks"] = "[0, 1]";
+  return dump.dump();
+}
+
+TEST(Hang, IsNotTakenFromARunningJobWhoseRanksAreDumpedOneAfterTheOther) {
+  const std::string lag = "all_reduce 8 of default_pg (16 MiB), which rank 0 completed: the others lag behind.";
+  const std::string later_dump = " A later dump with the same ones would be one of a hang.";
+  struct Case {
+    std::string first, second, hang, note;
+  };
+  for (const Case& each : std::vector<Case>{
+           {running_dump(8, true), running_dump(8, false), "",
+            "1 collective of 1 rank had not completed yet when dumped: " + lag + later_dump},
+           {running_dump(8, true, 60.8), running_dump(8, false),
+            "1 collective of 1 rank had not completed after 60 s: " + lag, ""},
+           // All ranks of a job that hangs stop: this may be one.
+           {running_dump(8, false), running_dump(8, false),
+            "1 collective of 2 ranks had not completed: all_reduce 8 of default_pg (16 MiB), which no rank started: "
+            "see what the GPU ran before.",
+            "A running job has exchanges on their way too, and the newest event is 0.0 ms after the first of these was "
+            "launched." +
+                later_dump},
+       }) {
+    std::vector<Recording> recordings = RecordedFile("rank_0", each.first).read();
+    recordings.push_back(RecordedFile("rank_1", each.second).read().at(0));
+    const TrainingJob job = make_job(std::move(recordings), {});
+    EXPECT_EQ(job.hang, each.hang);
+    EXPECT_NEAR(job.step.value, 0.1, 1e-9);
+    if (each.note.empty())
+      EXPECT_THAT(job.unknown, ::testing::Not(Contains(HasSubstr("later dump"))));
+    else
+      EXPECT_THAT(job.unknown, Contains(each.note));
+  }
+}
+
+TEST(Hang, IsNotLaidToARankWhoseDumpIsCutOff) {
+  Json entries = Json::array({entry(1, State::completed), entry(2, State::completed), entry(3, State::scheduled)});
+  Json dump = flight_dump(entries);
+  dump["pg_config"]["0"]["ranks"] = "[0, 1]";
+  // Else JSON has its members in the order of their names: what is cut off is the end of the entries.
+  const std::string whole = R"({"pg_config": )" + dump["pg_config"].dump() + R"(, "entries": )" + entries.dump() + "}";
+  std::vector<Recording> recordings = RecordedFile("rank_0", whole).read();
+  recordings.push_back(RecordedFile("rank_1", whole.substr(0, whole.size() - 20)).read().at(0));
+  EXPECT_EQ(make_job(std::move(recordings), {}).hang,
+            "1 collective of 1 rank had not completed: all_reduce 3 of default_pg (16 MiB); the dump of rank 1 is cut "
+            "off: give it whole.");
+}
+
+TEST(Hang, OfASendOutlivesWhatElseCompletesInItsGroup) {
+  const auto between = [](const char* name, State state) {
+    Json each = entry(0, state, name);
+    each["is_p2p"] = true;
+    return each;
+  };
+  const Json sent = between("nccl:send 0->1", State::started);
+  const std::string hang = "1 collective of 1 rank had not completed: send 0->1 of default_pg (16 MiB).";
+  for (const auto& [after, said] : std::vector<std::pair<Json, std::string>>{
+           {between("nccl:recv 0<-1", State::completed), hang},
+           {entry(4, State::completed), hang},
+           {between("nccl:send 0->1", State::completed), ""},
+           {entry(4, State::completed, "nccl:coalesced", 0), ""},
+       })
+    EXPECT_EQ(job_of_two({{sent, after}}).hang, said) << after;
+  EXPECT_NE(job_of_two({{entry(4, State::started), between("nccl:recv 0<-1", State::completed)}}).hang, "");
+}
+
 TEST(Hang, SaysNothingOfStartsThatAreNotRecorded) {
   Json entries = Json::array({flight_entry("nccl:all_reduce", {{1000}}, 1), entry(4, State::scheduled)});
   Json dump = flight_dump(entries);
