@@ -71,7 +71,7 @@ Table times_table(const TrainingJob& job) {
                     : "the rest: optimizer, input, host");
   if (job.compute) row("busy", ms(*job.compute), "of it, with a kernel of the model on the GPU");
   if (!job.buckets.empty()) {
-    row("communication", ms_or_unknown(job.communication), "exchanges of gradients, one after the other");
+    row("communication", ms_or_unknown(job.communication), "exchanges of gradients, as if one after the other");
     row("overlapped", timed ? known(std::max(Seconds(0), job.communication - job.exposed)) : "not known",
         "of it, hidden by computation");
   }
