@@ -336,8 +336,8 @@ constinit const ImportFormat kLlamaBenchFormat{"llama-bench", "llama-bench's JSO
                                                "llama-bench -m model.gguf -o jsonl > 1.jsonl", recognises<kLlamaBench>,
                                                parse<kLlamaBench>};
 constinit const ImportFormat kNameUnitValueFormat{
-    "name-unit-value", "lists [{\"name\": \"a\", \"unit\": \"ms\", \"value\": 12.3}], as of github-action-benchmark",
-    "./my_benchmark --json > 1.json", recognises<kNameUnitValue>, parse<kNameUnitValue>};
+    "name-unit-value", "lists of name, unit and value: github-action-benchmark's", "./my_benchmark --json > 1.json",
+    recognises<kNameUnitValue>, parse<kNameUnitValue>};
 constinit const ImportFormat kBencherFormat{"bencher",
                                             "Bencher's JSON: {\"a\": {\"latency\": {\"value\": 12.3}}}, in ns",
                                             "bencher mock > 1.json", recognises_bencher, parse_bencher};
