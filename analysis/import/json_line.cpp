@@ -83,6 +83,8 @@ class Reader {
       why = "it says how far others scatter";
     else if (unit && !unit->is_rate && value.number() * unit->factor > kLeastTimeOfDay)
       why = "it is a time of day";
+    else if (!unit && !(value.number() > 0))
+      why = "it is not above 0";
     if (why.empty() && unit) return StoredUnit{unit->metric(), unit->factor, unit->unit};
     if (why.empty()) return stored_unit(common.empty() ? name : common, better_);
     leave_out(fmt::format("{}: {}", name, why));

@@ -114,9 +114,9 @@ std::vector<Read> files_to_read() {
        {"step_ms: 0.0125 s, less is better"},
        {"epoch: a line of times and rates is flat, and this has more in it"}},
       {"json-line",
-       "{\"peak\": 7, \"step_ms\": 12.5}\n{\"memory\": 812, \"unit\": \"MiB\"}\n",
+       "{\"peak\": 7, \"seed\": 0, \"step_ms\": 12.5}\n{\"memory\": 812, \"unit\": \"MiB\"}\n",
        {"peak: 7 peak, less is better", "step_ms: 0.0125 s, less is better", "memory: 812 MiB, less is better"},
-       {},
+       {"seed: it is not above 0"},
        {.better = BetterValue::lower}},
   };
 }
@@ -144,17 +144,17 @@ TEST(BenchmarkFormats, RefuseABetterThatAllUnitsSay) {
   };
   expect_error([&] { read("{\"step_ms\": 1}\n"); }, ExitCode::usage,
                testing::StrEq("a.log: --better changes none of its values: their units say it"),
-               testing::StrEq("leave --better out"));
+               testing::StrEq("leave --better (in hbench.toml better) out"));
   read("{\"step_ms\": 1, \"peak\": 7}\n");
 }
 
 // Each was looked for among all that were left out before.
 TEST(BenchmarkFormats, LeaveManyFiguresOutInTimeThatGrowsWithThem) {
   std::string line = "{\"step_ms\": 1";
-  for (int i = 0; i < 60'000; ++i) line += fmt::format(", \"a_figure_of_a_long_name_{}\": 1", i);
+  for (int i = 0; i < 100'000; ++i) line += fmt::format(", \"a_figure_of_a_long_name_{}\": 1", i);
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(imported(line + "}\n").left_out.size(), 60'000U);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_EQ(imported(line + "}\n").left_out.size(), 100'000U);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
 }
 
 /// A table of nccl-tests that was written again, without times.
@@ -185,7 +185,7 @@ TEST(NcclTestsTables, WithoutTimesLeaveOutWhatHasNoBusBandwidth) {
   const ImportedOutput output = imported(
       rewritten(kRewritten + "64\tfloat\tsum\t0.00\tRING\n128\tfloat\tsum\t-3.00\tRING\n"), {"all_reduce", 4, 2});
   EXPECT_EQ(output.cases.size(), 2U);
-  EXPECT_THAT(output.left_out, ElementsAre("line 4: its busbw is 0.00", "line 5: its busbw is -3.00"));
+  EXPECT_THAT(output.left_out, ElementsAre("line 5: its busbw is -3.00", "line 4: its busbw is 0.00"));
 }
 
 TEST(OsuOverNccl, GivesTheTypesOfNcclTheNamesOfHbench) {

@@ -55,5 +55,11 @@ TEST_F(TrackFormats, SayWhatTheyLeaveOutUnlessTheUserSaysWhatIsBetter) {
     EXPECT_EQ(tracked_metric(each).larger_is_worse, each.asked.benchmark != "cat Requests") << each.asked.benchmark;
 }
 
+TEST_F(TrackFormats, RefuseABetterThatChangesNothing) {
+  const Outcome said = init("{\"step_ms\": 1.5}\n", {"--better", "lower"});
+  EXPECT_EQ(said.code, 2);
+  EXPECT_THAT(said.err, HasSubstr(": --better changes none of its values: their units say it\n"));
+}
+
 }  // namespace
 }  // namespace hbench::track_formats_test
