@@ -178,7 +178,8 @@ void refuse_idle_better(std::optional<BetterValue> better, const std::vector<Cas
       if (!measured_unit(sample.unit)) return;
       timed = true;
     }
-  if (better && timed) fail(file, "--better changes none of its values: their units say it", "leave --better (in hbench.toml better) out");
+  if (better && timed)
+    fail(file, "--better changes none of its values: their units say it", "leave --better (in hbench.toml better) out");
 }
 
 std::vector<std::vector<ReadFile>> read_files(const std::vector<ImportFile>& files, const ImportRequest& request) {
