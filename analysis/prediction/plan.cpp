@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "analysis/prediction/case_memory.hpp"
 #include "analysis/prediction/one_gpu.hpp"
@@ -366,7 +367,8 @@ bool PlanBuilder::has_room(const Trace& trace, const Profile& profile, int batch
 
 /// Returns the samples of a micro-batch that a GPU of every cluster takes where nobody asks for others. Figures of
 /// unlike batches would compare batches, not networks. It is the batch at which the most clusters know their rate and
-/// have room, so that few rates are taken from another batch; of equals the largest. Measured rates decide, and
+/// have room, so that few rates are taken from another batch; of equals the one that the most have room for, and then
+/// the largest. Measured rates decide, and
 /// modelled ones where there are none. A cluster that has no room there is refused by name.
 int PlanBuilder::usual_batch(const Trace& trace) {
   const auto [known, is_new] = usual_batches_.try_emplace(trace.name, trace.timeline.batch);
@@ -382,10 +384,14 @@ int PlanBuilder::usual_batch(const Trace& trace) {
     if (profiles_.size() == 1 || has_room(trace, profile, batch))
       ++(has_rate && !rate->second.modelled ? measured : modelled)[batch];
   }
-  std::pair<int, int> most;
-  for (const auto& [batch, clusters] : measured.empty() ? modelled : measured)
-    most = std::max(most, std::pair(clusters, batch));
-  if (most.second > 0) known->second = most.second;
+  std::tuple<int, std::ptrdiff_t, int> most;
+  for (const auto& [batch, clusters] : measured.empty() ? modelled : measured) {
+    const auto rooms = std::ranges::count_if(profiles_, [&, batch = batch](const std::string& name) {
+      return has_room(trace, plan_.catalog.profiles.at(name), batch);
+    });
+    most = std::max(most, std::tuple(clusters, rooms, batch));
+  }
+  if (std::get<2>(most) > 0) known->second = std::get<2>(most);
   return known->second;
 }
 

@@ -172,8 +172,9 @@ std::string fastest_sentence(const Scaling& scaling) {
   if (fastest == points.end()) return "There are no results yet.";
   if (!(speed(*fastest).second > 0)) return "No point of this sweep has a figure.";
   const Case& asked = fastest->asked;
-  return fmt::format("{}, {}: {} samples/s with {} on {} ({}), without a baseline for an efficiency.",
-                     ScalingWords::gpus(asked), scaling.words.workload(asked), rate_cell(fastest->throughput),
+  return fmt::format("{}, {}, {}: {} samples/s with {} on {} ({}), without a baseline for an efficiency.",
+                     ScalingWords::gpus(asked), scaling.words.workload(asked), batch_in_words(asked),
+                     rate_cell(fastest->throughput),
                      asked.strategy.communicates() ? ScalingWords::in_verdict(asked.strategy) : "no communication",
                      scaling.words.network_id(asked), to_string(asked.evidence));
 }

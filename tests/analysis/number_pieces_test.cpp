@@ -14,7 +14,8 @@ std::vector<double> found(const std::string& expression, std::string_view text) 
   std::vector<double> all;
   const NumberPattern pattern(
       {.name = "a", .expression = expression, .unit = "s", .better = {}, .take = TakeNumbers::median});
-  for (const Sample& sample : pattern.read(text, "a.log").cases.at(0).samples) all.push_back(sample.value);
+  const ImportedOutput output = pattern.read(text, "a.log");
+  for (const Sample& sample : output.cases.at(0).samples) all.push_back(sample.value);
   return all;
 }
 

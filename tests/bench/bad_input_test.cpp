@@ -45,7 +45,7 @@ TEST(Mistakes, InFlagsThatNobodyReadsAreSaid) {
     return workplace.run(more);
   };
   const std::pair<const char*, const char*> of_training[] = {
-      {"--method", "abc"},     {"--preset", "inf"},      {"--single-node-rate", "1e20"}, {"--workload", "vgg16"},
+      {"--method", "abc"},     {"--preset", "inf"},      {"--single-node-rate", "1e9"}, {"--workload", "vgg16"},
       {"--gpus", "8"},         {"--algorithm", "ring"},  {"--compressor", "fp16"},       {"--batch", "8"},
       {"--accumulate", "2"},   {"--global-batch", "64"}, {"--single-gpu-rate", "100"},   {"--rate", "a100=1"},
       {"--recompute", "full"}, {"--optimizer", "adam"},  {"--precision", "bf16"}};

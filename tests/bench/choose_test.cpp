@@ -200,7 +200,7 @@ TEST(ChooseVerb, ComparesNoClustersByAStepThatWasRecordedElsewhere) {
                  "aws-p3-25gbe: its GPU is not what the timeline was recorded on; give --single-gpu-rate "
                  "SAMPLES_PER_SECOND or a [rates] entry");
   arguments.insert(arguments.end(), {"--single-gpu-rate", "500"});
-  EXPECT_THAT(choose_by(arguments), HasSubstr("a model of mine: 16 GPUs of aws-p3-25gbe (AWS p3.16xlarge"));
+  EXPECT_THAT(choose_by(arguments), HasSubstr("a model of mine, batch 10: 16 GPUs of aws-p3-25gbe (AWS p3.16xlarge"));
 }
 
 TEST(ChooseVerb, SaysWhyServersOnOneNodeAreLeftOut) {
@@ -335,7 +335,7 @@ TEST(ChooseVerb, SaysWhereNoRateOfOneGpuIsKnown) {
               HasSubstr("900"));
   EXPECT_THAT(
       choose_by({"--workload", "gpt2_small", "--single-gpu-rate", "12", "--gpus", "8", "--profile", "dgx-a100"}),
-      HasSubstr("GPT-2 (124 M), batch 4: 8 GPUs of"));
+      HasSubstr("GPT-2 (124 M), batch 16: 8 GPUs of"));
   expect_refused("choose", {"--workload", "vgg17"}, "no workload 'vgg17'; did you mean 'vgg16'?", HasSubstr("vgg16"));
 }
 

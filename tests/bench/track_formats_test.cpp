@@ -31,7 +31,7 @@ class TrackFormats : public testing::Test {
 TEST_F(TrackFormats, AreInitialisedAndRun) {
   const Outcome outcome = init(libtest_example());
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("'cat out', which prints\n  sort::small: 18.1 us\nNext: hbench track run"));
+  EXPECT_THAT(outcome.out, HasSubstr("'cat out', which prints\n  sort::small: 18.15 us\nNext: hbench track run"));
   const Outcome run = place_.run({"track", "run", "--quiet"});
   ASSERT_EQ(run.code, 0) << run.err;
   const std::vector<CaseResult> cases = Store(place_ / "hbench.db", Store::Mode::read_only).of_run(1);
