@@ -46,8 +46,8 @@ TEST(Mistakes, InFlagsThatNobodyReadsAreSaid) {
   };
   const std::pair<const char*, const char*> of_training[] = {
       {"--method", "abc"},     {"--preset", "inf"},      {"--single-node-rate", "1e9"}, {"--workload", "vgg16"},
-      {"--gpus", "8"},         {"--algorithm", "ring"},  {"--compressor", "fp16"},       {"--batch", "8"},
-      {"--accumulate", "2"},   {"--global-batch", "64"}, {"--single-gpu-rate", "100"},   {"--rate", "a100=1"},
+      {"--gpus", "8"},         {"--algorithm", "ring"},  {"--compressor", "fp16"},      {"--batch", "8"},
+      {"--accumulate", "2"},   {"--global-batch", "64"}, {"--single-gpu-rate", "100"},  {"--rate", "a100=1"},
       {"--recompute", "full"}, {"--optimizer", "adam"},  {"--precision", "bf16"}};
   for (const auto& [flag, value] : of_training)
     expect_mistake(expecting({"--ranks", "16", flag, value}), 2, fmt::format("{} is of a training", flag),

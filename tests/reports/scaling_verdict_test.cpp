@@ -384,9 +384,10 @@ TEST(ScalingVerdict, TellsErrorsOnFiguresThatChoseSomethingApart) {
 TEST(ScalingVerdict, SaysOfABaselineAloneThatNothingWasCommunicated) {
   Point alone = measured(1, kAlone, 1);
   alone.efficiency.reset();
-  EXPECT_EQ(verdict_on({alone}),
-            "1 rank, ResNet-18 at 64x64: 100 samples/s with no communication on this machine (measured), without a "
-            "baseline for an efficiency.");
+  EXPECT_EQ(
+      verdict_on({alone}),
+      "1 rank, ResNet-18 at 64x64, batch 32: 100 samples/s with no communication on this machine (measured), without a "
+      "baseline for an efficiency.");
 }
 
 }  // namespace
