@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "analysis/prediction/case_memory.hpp"
 #include "analysis/prediction/one_gpu.hpp"
@@ -11,6 +10,7 @@
 #include "analysis/prediction/request.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/prediction/strategies_asked.hpp"
+#include "analysis/prediction/usual_batch.hpp"
 #include "analysis/published/published.hpp"
 #include "analysis/records/fingerprint.hpp"
 #include "collectives/algorithms/algorithm.hpp"
@@ -56,21 +56,16 @@ std::string refuse_engine_passes(const PlannedCase& planned, const Catalog& cata
   return fmt::format("{} gathers parameters in 16 bits where gradients are float32, which is simulated only", method);
 }
 
-/// Whether a precision is asked for by name.
-bool names_precision(const PredictionRequest& request) {
-  return !request.precision.empty() && request.precision != kUsualPrecision;
-}
-
 /// The precision in words where one is asked for, with that of gradients where that is not float32.
 std::string precision_text(const PredictionRequest& request, const NumberBytes& bytes) {
-  if (!names_precision(request)) return bytes.half_gradients() ? "gradients in 16 bits; " : "";
+  if (!names_precision(request.precision)) return bytes.half_gradients() ? "gradients in 16 bits; " : "";
   return fmt::format("{}, gradients in {}; ", request.precision, bytes.half_gradients() ? "16 bits" : "float32");
 }
 
 /// Why no rate is known, and what to do.
 std::string no_rate(const PredictionRequest& request, const Profile& profile) {
   const bool has_none =
-      profile.peaks.float32 > 0 && names_precision(request) && profile.peaks.at(request.precision) == 0;
+      profile.peaks.float32 > 0 && names_precision(request.precision) && profile.peaks.at(request.precision) == 0;
   if (has_none) return fmt::format("its GPU does not compute in {}; give another --precision", request.precision);
   return "the profile has no rate of one GPU for it; give --single-gpu-rate SAMPLES_PER_SECOND or a [rates] entry";
 }
@@ -344,55 +339,13 @@ std::string PlanBuilder::refuse_emulated(const Case& asked, const TrainingStrate
                                 strategy.method.plan(strategy.overlap), limits_.memory);
 }
 
-/// Returns whether a GPU has room for a step of this many samples by one of the methods that are asked for.
-bool PlanBuilder::has_room(const Trace& trace, const Profile& profile, int batch) const {
-  const auto rate = profile.rates.find(trace.name);
-  if (rate != profile.rates.end() && !rate->second.modelled && batch <= rate->second.batch) return true;
-  TrainingStrategy strategy = strategy_of(find_entry(presets(), "ddp", "preset"), 1);
-  if (names_precision(request_)) strategy.precision = parse_precision(request_.precision);
-  strategy.recomputation = request_.recomputation;
-  strategy.optimizer = request_.optimizer;
-  Case asked;
-  asked.evidence = Evidence::simulated;
-  asked.workload = trace.name;
-  asked.profile = profile.name;
-  asked.gpus = request_.gpus.empty() ? 1 : request_.gpus.back();
-  asked.batch_per_gpu = batch;
-  const auto fits = [&](const std::string& method) {
-    strategy.method = parse_method(method == kAuto ? "fsdp" : method);
-    return refuse_memory(planned(asked, strategy), plan_.catalog).empty();
-  };
-  return request_.methods.empty() ? fits("synchronous") : std::ranges::any_of(request_.methods, fits);
-}
-
-/// Returns the samples of a micro-batch that a GPU of every cluster takes where nobody asks for others. Figures of
-/// unlike batches would compare batches, not networks. It is the batch at which the most clusters know their rate and
-/// have room, so that few rates are taken from another batch; of equals the one that the most have room for, and then
-/// the largest. Measured rates decide, and
-/// modelled ones where there are none. A cluster that has no room there is refused by name.
-int PlanBuilder::usual_batch(const Trace& trace) {
-  const auto [known, is_new] = usual_batches_.try_emplace(trace.name, trace.timeline.batch);
+/// `usual_batch` of all clusters that were asked for.
+int PlanBuilder::batch_of(const Trace& trace) {
+  const auto [known, is_new] = usual_batches_.try_emplace(trace.name, 0);
   if (!is_new) return known->second;
-  std::map<int, int> measured, modelled;  // clusters that have room, by the batch of their rate
-  for (const std::string& name : profiles_) {
-    Profile& profile = plan_.catalog.profiles.at(name);
-    take_rate(profile, trace, rates_, request_.precision);
-    const auto rate = profile.rates.find(trace.name);
-    const bool has_rate = rate != profile.rates.end() && rate->second.batch > 0;
-    const int batch = has_rate ? rate->second.batch : trace.timeline.batch;
-    if (!has_rate && request_.rate_on(profile.gpu) == 0 && !own_traces_.contains(trace.name)) continue;
-    if (profiles_.size() == 1 || has_room(trace, profile, batch))
-      ++(has_rate && !rate->second.modelled ? measured : modelled)[batch];
-  }
-  std::tuple<int, std::ptrdiff_t, int> most;
-  for (const auto& [batch, clusters] : measured.empty() ? modelled : measured) {
-    const auto rooms = std::ranges::count_if(profiles_, [&, batch = batch](const std::string& name) {
-      return has_room(trace, plan_.catalog.profiles.at(name), batch);
-    });
-    most = std::max(most, std::tuple(clusters, rooms, batch));
-  }
-  if (std::get<2>(most) > 0) known->second = std::get<2>(most);
-  return known->second;
+  for (const std::string& name : profiles_)
+    take_rate(plan_.catalog.profiles.at(name), trace, rates_, request_.precision);
+  return known->second = usual_batch(request_, trace, profiles_, plan_.catalog, own_traces_.contains(trace.name));
 }
 
 /// Returns whether a timeline was recorded on a GPU that is known, and is not that of the cluster.
@@ -439,7 +392,7 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
                   std::move(why));
   strategy.recomputation = request_.recomputation;
   strategy.optimizer = request_.optimizer;
-  if (names_precision(request_)) strategy.precision = parse_precision(request_.precision);
+  if (names_precision(request_.precision)) strategy.precision = parse_precision(request_.precision);
   Case asked;
   asked.evidence = evidence;
   asked.workload = trace.name;
@@ -447,7 +400,7 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
   asked.gpus = gpus;
   strategy.set_servers(strategy.servers, gpus);
   asked.single_gpu_rate = given;
-  if (!set_batch(asked, batch, usual_batch(trace))) return;
+  if (!set_batch(asked, batch, batch_of(trace))) return;
   const PlannedCase step = planned(asked, strategy);
   const NumberBytes bytes = number_bytes_of(step, plan_.catalog);
   if (bytes.half_gradients() && strategy.preset != nullptr && !strategy.preset->half.fusion.empty())

@@ -82,8 +82,7 @@ class PlanBuilder {
                        TrainingStrategy strategy);
   bool is_of_another_gpu(const Trace& trace, const Profile& profile) const;
   std::vector<std::string> default_profiles() const;
-  int usual_batch(const Trace& trace);
-  bool has_room(const Trace& trace, const Profile& profile, int batch) const;
+  int batch_of(const Trace& trace);
   bool in_range(const Case& figure) const;
   bool is_planned(const Case& twin) const;
   [[noreturn]] void nothing_left() const;

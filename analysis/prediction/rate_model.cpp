@@ -186,7 +186,7 @@ std::optional<GpuRate> RateModel::modelled(const Profile& gpu, const Trace& trac
 }
 
 std::optional<GpuRate> RateModel::rate(const Profile& cluster, const Trace& trace, std::string_view precision) const {
-  const bool usual = precision.empty() || precision == kUsualPrecision;
+  const bool usual = !names_precision(precision);
   if (usual && !trace.cost) return any_rate(cluster, trace.name);
   const std::string wanted = usual ? usual_precision(cluster, trace.cost->kind) : std::string(precision);
   if (const auto stated = cluster.stated_rates.find(trace.name); stated != cluster.stated_rates.end())

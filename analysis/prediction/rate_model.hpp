@@ -1,6 +1,7 @@
 #pragma once
 
 /// How fast one GPU trains a workload: what was measured, and elsewhere FLOPs, peaks and memory rates. Pure.
+///
 /// The least time that a GPU needs for a training step, by the sample.
 
 #include <optional>
@@ -36,6 +37,8 @@ std::vector<const GpuRate*> telling_rates(const Profile& gpu, std::string_view w
 
 /// Stands for `usual_precision` where rates of different GPUs are compared.
 inline constexpr const char* kUsualPrecision = "usual";
+/// Returns whether somebody asks for this precision by name.
+inline bool names_precision(std::string_view precision) { return !precision.empty() && precision != kUsualPrecision; }
 
 /// What is measured on GPUs, and what it says of others.
 class RateModel {
