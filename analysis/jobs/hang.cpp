@@ -22,56 +22,61 @@ std::string text_of(const std::vector<int>& ranks) {
                           : fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
 }
 
-/// What the ranks of a group do in the place of an exchange, and where to look.
-std::string ranks_in(const std::string& group, const std::vector<int>& members, const UnfinishedExchange& first,
-                     const std::vector<Recording>& recordings) {
+/// Where the ranks of a group are that are recorded, as seen from one of its exchanges.
+struct Whereabouts {
   std::vector<int> elsewhere, cut_off, completed, waiting, started;
-  auto absent = std::ssize(members);
+  std::ptrdiff_t absent = 0;  ///< ranks that no recording is of
+  std::string another;        ///< one called something else: which, in words
+};
+
+Whereabouts whereabouts_of(const std::string& group, const std::vector<int>& members, const UnfinishedExchange& first,
+                           const std::vector<Recording>& recordings) {
+  Whereabouts where{.absent = std::ssize(members), .another = {}};
   for (const Recording& recording : recordings) {
     const int rank = recording.rank.value_or(-1);
     if (std::ranges::find(members, rank) == members.end()) continue;
-    --absent;
+    --where.absent;
     const auto found = recording.groups.find(group);
     const RecordedGroup own = found == recording.groups.end() ? RecordedGroup{} : found->second;
     const auto same = std::ranges::find(own.unfinished, first.sequence, &UnfinishedExchange::sequence);
     if (same == own.unfinished.end())
-      (own.last >= first.sequence ? completed : recording.complete ? elsewhere : cut_off).push_back(rank);
+      (own.last >= first.sequence ? where.completed
+       : recording.complete       ? where.elsewhere
+                                  : where.cut_off)
+          .push_back(rank);
     else if (same->name != first.name || (is_reduction(operation_word(first.name)) && same->bytes != first.bytes))
-      return fmt::format(", but rank {} called {}{}: ranks must call the same", rank, same->name, size_text(*same));
+      where.another = fmt::format("rank {} called {}{}", rank, same->name, size_text(*same));
     else if (same->started)
-      (*same->started ? started : waiting).push_back(rank);
+      (*same->started ? where.started : where.waiting).push_back(rank);
   }
-  if (!elsewhere.empty()) return fmt::format(", which {} never called: see what it did instead", text_of(elsewhere));
-  if (!completed.empty()) return fmt::format(", which {} completed: the others lag behind", text_of(completed));
-  if (!cut_off.empty())
-    return fmt::format("; the dump{} of {} {} cut off: give {} whole", cut_off.size() == 1 ? "" : "s", text_of(cut_off),
-                       cut_off.size() == 1 ? "is" : "are", cut_off.size() == 1 ? "it" : "them");
-  if (absent > 0) return fmt::format("; give the dumps of all {} ranks", members.size());
-  if (waiting.empty()) return started.empty() ? "" : ", which all ranks started: check their network (NCCL_DEBUG=INFO)";
+  return where;
+}
+
+/// Says what the ranks of a group do in the place of an exchange, and where to look.
+std::string in_words(const Whereabouts& where, std::size_t members) {
+  if (!where.another.empty()) return fmt::format(", but {}: ranks must call the same", where.another);
+  if (!where.elsewhere.empty())
+    return fmt::format(", which {} never called: see what it did instead", text_of(where.elsewhere));
+  if (!where.completed.empty())
+    return fmt::format(", which {} completed: the others lag behind", text_of(where.completed));
+  if (const bool one = where.cut_off.size() == 1; !where.cut_off.empty())
+    return fmt::format("; the dump{} of {} {} cut off: give {} whole", one ? "" : "s", text_of(where.cut_off),
+                       one ? "is" : "are", one ? "it" : "them");
+  if (where.absent > 0) return fmt::format("; give the dumps of all {} ranks", members);
+  if (where.waiting.empty())
+    return where.started.empty() ? "" : ", which all ranks started: check their network (NCCL_DEBUG=INFO)";
   return fmt::format(", which {} started: see what the GPU ran before",
-                     started.empty() ? "no rank" : text_of(waiting) + " never");
+                     where.started.empty() ? "no rank" : text_of(where.waiting) + " never");
 }
 
-/// Whether a member of the group has completed an exchange that another one has not.
-bool completed_by_one(const std::string& group, const std::vector<int>& members, const UnfinishedExchange& first,
-                      const std::vector<Recording>& recordings) {
-  return first.sequence > 0 && std::ranges::any_of(recordings, [&](const Recording& recording) {
-           const auto own = recording.groups.find(group);
-           return own != recording.groups.end() && own->second.last >= first.sequence &&
-                  std::ranges::find(members, recording.rank.value_or(-1)) != members.end() &&
-                  std::ranges::find(own->second.unfinished, first.sequence, &UnfinishedExchange::sequence) ==
-                      own->second.unfinished.end();
-         });
-}
-
-/// How long an exchange had waited at least: until the newest event of any rank. A dump has no time of its own.
+/// The least time that an exchange had waited: until the newest event of any rank. A dump has no time of its own.
 Seconds waited(const UnfinishedExchange& first, const std::vector<Recording>& recordings) {
   const std::int64_t newest = std::ranges::max_element(recordings, {}, &Recording::newest)->newest;
   if (first.launched <= 0 || newest <= first.launched) return Seconds(0);
   return Seconds(static_cast<double>(newest - first.launched) * 1e-9);
 }
 
-/// Of all ranks; 0: not known.
+/// The slowest step of all ranks; 0: not known.
 Seconds slowest_step(const std::vector<Recording>& recordings) {
   Seconds slowest;
   for (const Recording& recording : recordings)
@@ -103,8 +108,10 @@ UnfinishedWork unfinished_work(const std::vector<Recording>& recordings) {
   constexpr const char* kTellsThem = "A later dump with the same ones would be one of a hang.";
   const Seconds wait = waited(*first, recordings);
   const bool young = wait < kFewSteps * slowest_step(recordings);
-  const bool on_its_way = young && completed_by_one(of->first, of->second.members, *first, recordings);
   const bool numbered = first->sequence > 0;
+  const Whereabouts where =
+      numbered ? whereabouts_of(of->first, of->second.members, *first, recordings) : Whereabouts{.another = {}};
+  const bool on_its_way = young && !where.completed.empty();
   const std::string text =
       fmt::format("{} of {} had not completed{}: {}{}{}{}{}{}.", counted(std::ssize(exchanges), "collective"),
                   counted(std::ssize(ranks), "rank"),
@@ -113,7 +120,7 @@ UnfinishedWork unfinished_work(const std::vector<Recording>& recordings) {
                                     : "",
                   exchanges.size() > 1 ? "the first is " : "", first->name,
                   numbered ? fmt::format(" {}", first->sequence) : "", of->first.empty() ? "" : " of " + of->first,
-                  size_text(*first), numbered ? ranks_in(of->first, of->second.members, *first, recordings) : "");
+                  size_text(*first), numbered ? in_words(where, of->second.members.size()) : "");
   if (on_its_way) return {.hang = {}, .note = fmt::format("{} {}", text, kTellsThem)};
   return {.hang = text,
           .note = young ? fmt::format("A running job has exchanges on their way too, and the newest event is {:.1f} ms "
