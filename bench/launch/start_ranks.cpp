@@ -23,6 +23,7 @@
 #include "collectives/base/wall_clock.hpp"
 
 namespace hbench {
+namespace {
 
 /// A launcher about to be started: its command line and environment, and folders for its files that live as long as
 /// this. What users have set themselves for the launcher stays, except TMPDIR, below which the folders are.
@@ -39,8 +40,6 @@ class JobSpawn {
  private:
   std::optional<JobFolders> folders_;
 };
-
-namespace {
 
 void add_unless_set(std::map<std::string, std::string>& environment,
                     const std::map<std::string, std::string>& variables) {
@@ -119,8 +118,6 @@ class RankGuard {
   const RankReports& reports_;
 };
 
-}  // namespace
-
 JobSpawn::JobSpawn(std::string_view name, Job job, const std::map<std::string, std::string>& environment,
                    const Host& here) {
   const Launcher& launcher = find_entry(launchers(), name, "launcher");
@@ -137,6 +134,8 @@ JobSpawn::JobSpawn(std::string_view name, Job job, const std::map<std::string, s
   folders_.emplace();
   add_unless_set(spawn.environment, launcher.environment(folders_->paths()));
 }
+
+}  // namespace
 
 const std::string* HostAnswer::json_line() const {
   const auto found = std::ranges::find_if(lines, [](const std::string& line) { return line.starts_with('{'); });

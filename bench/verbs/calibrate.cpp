@@ -34,11 +34,6 @@
 #include "workloads/models/models.hpp"
 
 namespace hbench {
-
-/// Whether `--from` is among the arguments.
-bool calibrates_from_rows(const Call& call);
-ExitCode calibrate_from_rows(const Call& call);
-
 namespace {
 
 /// The profile of this machine that a sweep left beside its database. \throws Error (usage) where there is none, or
@@ -322,6 +317,25 @@ class MachineCalibration {
   MachineFigures machine_;
 };
 
+/// Whether `--from` is among the arguments.
+bool calibrates_from_rows(const Call& call) {
+  return std::ranges::any_of(call.arguments, [](const std::string& argument) {
+    return argument == "--from" || argument.starts_with("--from=");
+  });
+}
+
+ExitCode calibrate_from_rows(const Call& call) {
+  std::optional<Request> request = parse_rows(call);
+  if (!request) return ExitCode::good;
+  const Profile profile = load_data().profiles.load(request->base);
+  if (request->file.empty()) request->file = profile.name + "-fitted.toml";
+  check_writable(request->file, "--out");
+  if (is_database(request->from)) return calibrate_from_table(*request, profile);
+  if (std::optional<ImportedCurve> curve = read_curve(read_file(request->from), request->from, request->hints))
+    return calibrate_from_curve(*request, profile, std::move(*curve));
+  return calibrate_from_table(*request, profile);
+}
+
 ExitCode run_calibrate(const Call& call) {
   if (calibrates_from_rows(call)) return calibrate_from_rows(call);
   const std::optional<Asked> asked = parse(call);
@@ -347,24 +361,6 @@ ExitCode run_calibrate(const Call& call) {
 }
 
 }  // namespace
-
-bool calibrates_from_rows(const Call& call) {
-  return std::ranges::any_of(call.arguments, [](const std::string& argument) {
-    return argument == "--from" || argument.starts_with("--from=");
-  });
-}
-
-ExitCode calibrate_from_rows(const Call& call) {
-  std::optional<Request> request = parse_rows(call);
-  if (!request) return ExitCode::good;
-  const Profile profile = load_data().profiles.load(request->base);
-  if (request->file.empty()) request->file = profile.name + "-fitted.toml";
-  check_writable(request->file, "--out");
-  if (is_database(request->from)) return calibrate_from_table(*request, profile);
-  if (std::optional<ImportedCurve> curve = read_curve(read_file(request->from), request->from, request->hints))
-    return calibrate_from_curve(*request, profile, std::move(*curve));
-  return calibrate_from_table(*request, profile);
-}
 
 extern const Verb kCalibrate;
 constinit const Verb kCalibrate{

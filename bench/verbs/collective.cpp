@@ -24,6 +24,7 @@
 #include "collectives/executors/executor.hpp"
 
 namespace hbench {
+namespace {
 
 /// What the results answer.
 struct CollectiveAnswer {
@@ -32,15 +33,6 @@ struct CollectiveAnswer {
   const Run& run;
   const std::vector<Profile>& clusters;  ///< on which was simulated
 };
-
-/// Prints the results as they were asked for, writes the file, and returns the exit code that they mean. After Ctrl-C
-/// these are the results of the cases that have ended; without any it prints nothing.
-ExitCode publish(const CollectiveAnswer& answer, std::vector<CaseResult> results);
-
-/// Returns a line for each case, what is left out, and how long all of it takes.
-std::string plan_in_words(const CollectivePlan& plan, double seconds);
-
-namespace {
 
 std::vector<std::string> notes_of(const Run& run, bool peers) {
   std::vector<std::string> notes;
@@ -79,6 +71,51 @@ ExitCode verdict(const std::vector<CaseResult>& results) {
     if (code != ExitCode::usage) worst = std::max(worst, code);
   }
   return worst == ExitCode::good && !any ? ExitCode::usage : worst;
+}
+
+/// Prints the results as they were asked for, writes the file, and returns the exit code that they mean. After Ctrl-C
+/// these are the results of the cases that have ended; without any it prints nothing.
+ExitCode publish(const CollectiveAnswer& answer, std::vector<CaseResult> results) {
+  if (interrupted()) {
+    std::erase_if(results, [](const CaseResult& result) {
+      return result.status != CaseStatus::failed && result.samples.empty();
+    });
+    if (results.empty()) return ExitCode::interrupted;
+  }
+  const std::vector<CollectiveRow> rows = collective_rows(results);
+  const std::string json = answer.options.json || !answer.options.output_file.empty()
+                               ? collective_json(rows, answer.plan.refused, answer.run, answer.options.link)
+                               : "";
+  if (answer.options.json)
+    fmt::print("{}", json);
+  else if (answer.options.csv)
+    fmt::print("{}", collective_csv(rows));
+  else
+    fmt::print("{}", terminal_text(collective_document(rows, context_of(answer)), answer.options.wide));
+  // What cannot be written can still be read.
+  if (!answer.options.output_file.empty()) write_whole(answer.options.output_file, json, "--output-file");
+  return verdict(results);
+}
+
+/// Returns a line for each case, what is left out, and how long all of it takes.
+std::string plan_in_words(const CollectivePlan& plan, double seconds) {
+  std::string text;
+  for (const ProcessSet& set : plan.sets) {
+    text += fmt::format("{} rank{} {}\n", set.ranks, set.ranks == 1 ? "" : "s",
+                        set.threads           ? "as threads of one process"
+                        : set.program.empty() ? "under mpirun"
+                                              : "under mpirun, with " + set.program);
+    for (const LoopCase& each : set.cases)
+      text += fmt::format("{:>14} B  {} {} {}, {}{}\n", each.asked.collective.bytes, each.asked.collective.name,
+                          each.asked.collective.data_type, each.asked.collective.operation, candidate_label(each.asked),
+                          each.tensors.size() > 1 ? fmt::format(", {} buffers", each.tensors.size()) : "");
+  }
+  for (const Case& asked : plan.simulated)
+    text += fmt::format("{:>14} B  {} {} {}, {} ranks, {}\n", asked.collective.bytes, asked.collective.name,
+                        asked.collective.data_type, asked.collective.operation, asked.gpus, candidate_label(asked));
+  for (const Refusal& refusal : plan.refused) text += fmt::format("left out: {}: {}\n", refusal.what, refusal.why);
+  text += fmt::format("{} cases, about {:.0f} s\n", plan.cases + std::ssize(plan.simulated), seconds);
+  return text;
 }
 
 /// One run from plan to tables.
@@ -176,48 +213,6 @@ ExitCode run_collective(const Call& call) {
 }
 
 }  // namespace
-
-ExitCode publish(const CollectiveAnswer& answer, std::vector<CaseResult> results) {
-  if (interrupted()) {
-    std::erase_if(results, [](const CaseResult& result) {
-      return result.status != CaseStatus::failed && result.samples.empty();
-    });
-    if (results.empty()) return ExitCode::interrupted;
-  }
-  const std::vector<CollectiveRow> rows = collective_rows(results);
-  const std::string json = answer.options.json || !answer.options.output_file.empty()
-                               ? collective_json(rows, answer.plan.refused, answer.run, answer.options.link)
-                               : "";
-  if (answer.options.json)
-    fmt::print("{}", json);
-  else if (answer.options.csv)
-    fmt::print("{}", collective_csv(rows));
-  else
-    fmt::print("{}", terminal_text(collective_document(rows, context_of(answer)), answer.options.wide));
-  // What cannot be written can still be read.
-  if (!answer.options.output_file.empty()) write_whole(answer.options.output_file, json, "--output-file");
-  return verdict(results);
-}
-
-std::string plan_in_words(const CollectivePlan& plan, double seconds) {
-  std::string text;
-  for (const ProcessSet& set : plan.sets) {
-    text += fmt::format("{} rank{} {}\n", set.ranks, set.ranks == 1 ? "" : "s",
-                        set.threads           ? "as threads of one process"
-                        : set.program.empty() ? "under mpirun"
-                                              : "under mpirun, with " + set.program);
-    for (const LoopCase& each : set.cases)
-      text += fmt::format("{:>14} B  {} {} {}, {}{}\n", each.asked.collective.bytes, each.asked.collective.name,
-                          each.asked.collective.data_type, each.asked.collective.operation, candidate_label(each.asked),
-                          each.tensors.size() > 1 ? fmt::format(", {} buffers", each.tensors.size()) : "");
-  }
-  for (const Case& asked : plan.simulated)
-    text += fmt::format("{:>14} B  {} {} {}, {} ranks, {}\n", asked.collective.bytes, asked.collective.name,
-                        asked.collective.data_type, asked.collective.operation, asked.gpus, candidate_label(asked));
-  for (const Refusal& refusal : plan.refused) text += fmt::format("left out: {}: {}\n", refusal.what, refusal.why);
-  text += fmt::format("{} cases, about {:.0f} s\n", plan.cases + std::ssize(plan.simulated), seconds);
-  return text;
-}
 
 extern const Verb kCollective;
 constinit const Verb kCollective{

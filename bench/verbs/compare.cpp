@@ -19,6 +19,7 @@
 #include "reports/scaling/framework_comparison.hpp"
 
 namespace hbench {
+namespace {
 
 /// How it is measured: the arguments of the sweep.
 struct MeasuredComparison {
@@ -34,14 +35,6 @@ struct MeasuredComparison {
   /// \throws Error (usage) where one of these was given without `--measured`; after `app.parse`.
   void check(const Arguments& app) const;
 };
-
-/// Measures all frameworks of both sides and hbench's ring in turn, simulates their presets on nodes like this machine,
-/// and delivers the answer. Results are stored as those of a sweep. \throws Error (usage) for a comparison that cannot
-/// be measured, (environment) where nothing of a side is installed.
-ExitCode compare_measured(const ReadyComparison& asked, const MeasuredComparison& how, const DocumentOutput& output,
-                          const std::string& command);
-
-namespace {
 
 constexpr const char* kFlags[] = {"--workload", "--gpus", "--launches", "--db"};
 
@@ -104,6 +97,52 @@ void require_both_sides(const ReadyComparison& asked, const FoundFrameworks& fou
   }
 }
 
+void MeasuredComparison::add_options(Arguments& app) {
+  app.add_flag("--measured", wanted, "measure the frameworks that are installed here, in turn with hbench's ring");
+  app.add_option(kFlags[0], workload, "model that is trained, with --measured");
+  app.add_option(kFlags[1], gpus, "ranks on CPU cores, with --measured", in_range(2, 1024));
+  app.add_option(kFlags[2], launches, "number of independent launches of each, with --measured", in_range(1, 1000));
+  app.add_option(kFlags[3], database, "results database, with --measured");
+}
+
+void MeasuredComparison::check(const Arguments& app) const {
+  for (const char* flag : kFlags)
+    if (app.count(flag) > 0 && !wanted)
+      throw Error(ExitCode::usage, fmt::format("{} says how frameworks are measured, and nothing is", flag),
+                  "add --measured, or leave it out");
+}
+
+/// Measures all frameworks of both sides and hbench's ring in turn, simulates their presets on nodes like this machine,
+/// and delivers the answer. Results are stored as those of a sweep. \throws Error (usage) for a comparison that cannot
+/// be measured, (environment) where nothing of a side is installed.
+ExitCode compare_measured(const ReadyComparison& asked, const MeasuredComparison& how, const DocumentOutput& output,
+                          const std::string& command) {
+  if (!asked.can_be_measured())
+    throw Error(ExitCode::usage, fmt::format("{} is simulated alone", asked.name),
+                "leave out --measured; hbench compare horovod-tensorflow --measured measures frameworks");
+  const Call call{sweep_arguments(asked, how), command};
+  SweepOptions options = parse_sweep_options(call).value();
+  options.verbosity = how.verbosity;
+  SweepPreparation sweep = plan_sweep(call, std::move(options));
+  look_around(sweep);
+  require_both_sides(asked, sweep.machine.frameworks);
+  Store store(sweep.options.database);
+  catch_interrupts();
+  ExitCode worst = ExitCode::good;
+  Plan extension;
+  {
+    SweepExecution execution(sweep, store, [] {});
+    execution.run();
+    worst = execution.worst();
+    extension = execution.extension();
+  }
+  const ReportInput input = planned_input(sweep, extension, store, planned_results(sweep, extension, store));
+  Document answer = framework_comparison(input, asked.measured);
+  if (output.for_terminal()) answer.title.clear();  // the first line answers
+  output.deliver(answer, [&] { return points_json(input.points); });
+  return interrupted() ? ExitCode::interrupted : worst;
+}
+
 ExitCode run_compare(const Call& call) {
   std::string name;
   DocumentOutput output;
@@ -138,49 +177,6 @@ ExitCode run_compare(const Call& call) {
 }
 
 }  // namespace
-
-void MeasuredComparison::add_options(Arguments& app) {
-  app.add_flag("--measured", wanted, "measure the frameworks that are installed here, in turn with hbench's ring");
-  app.add_option(kFlags[0], workload, "model that is trained, with --measured");
-  app.add_option(kFlags[1], gpus, "ranks on CPU cores, with --measured", in_range(2, 1024));
-  app.add_option(kFlags[2], launches, "number of independent launches of each, with --measured", in_range(1, 1000));
-  app.add_option(kFlags[3], database, "results database, with --measured");
-}
-
-void MeasuredComparison::check(const Arguments& app) const {
-  for (const char* flag : kFlags)
-    if (app.count(flag) > 0 && !wanted)
-      throw Error(ExitCode::usage, fmt::format("{} says how frameworks are measured, and nothing is", flag),
-                  "add --measured, or leave it out");
-}
-
-ExitCode compare_measured(const ReadyComparison& asked, const MeasuredComparison& how, const DocumentOutput& output,
-                          const std::string& command) {
-  if (!asked.can_be_measured())
-    throw Error(ExitCode::usage, fmt::format("{} is simulated alone", asked.name),
-                "leave out --measured; hbench compare horovod-tensorflow --measured measures frameworks");
-  const Call call{sweep_arguments(asked, how), command};
-  SweepOptions options = parse_sweep_options(call).value();
-  options.verbosity = how.verbosity;
-  SweepPreparation sweep = plan_sweep(call, std::move(options));
-  look_around(sweep);
-  require_both_sides(asked, sweep.machine.frameworks);
-  Store store(sweep.options.database);
-  catch_interrupts();
-  ExitCode worst = ExitCode::good;
-  Plan extension;
-  {
-    SweepExecution execution(sweep, store, [] {});
-    execution.run();
-    worst = execution.worst();
-    extension = execution.extension();
-  }
-  const ReportInput input = planned_input(sweep, extension, store, planned_results(sweep, extension, store));
-  Document answer = framework_comparison(input, asked.measured);
-  if (output.for_terminal()) answer.title.clear();  // the first line answers
-  output.deliver(answer, [&] { return points_json(input.points); });
-  return interrupted() ? ExitCode::interrupted : worst;
-}
 
 extern const Verb kCompare;
 constinit const Verb kCompare{

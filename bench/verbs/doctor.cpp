@@ -32,6 +32,7 @@
 #include "workloads/training.hpp"
 
 namespace hbench {
+namespace {
 
 /// What `hbench doctor --hosts` was asked for.
 struct HostDoctorOptions {
@@ -40,13 +41,6 @@ struct HostDoctorOptions {
   bool json = false;
   bool wide = false;
 };
-
-/// Compares hosts and prints what differs, the odd one out by name, and who is slow. `good` where nothing is wrong,
-/// else `environment`. \throws Error (usage) where no hosts are given, or one alone is to be compared by its speed; as
-/// `measure_speeds`.
-ExitCode examine_hosts(const HostDoctorOptions& options);
-
-namespace {
 
 int pairs_measured(int hosts) {
   int pairs = 0;
@@ -175,6 +169,27 @@ Finding space() {
   return {"disk here", fmt::format("{:.1f} GiB free", gib), gib > 0.1 ? "" : "results and reports need some 10 MB"};
 }
 
+/// Compares hosts and prints what differs, the odd one out by name, and who is slow. `good` where nothing is wrong,
+/// else `environment`. \throws Error (usage) where no hosts are given, or one alone is to be compared by its speed; as
+/// `measure_speeds`.
+ExitCode examine_hosts(const HostDoctorOptions& options) {
+  const Allocation hosts = allocation_of(options.hosts.named);
+  if (!hosts.note.empty()) inform("hbench: {}\n", hosts.note);
+  if (hosts.is_local())
+    throw Error(ExitCode::usage, "--hosts: this is one machine, and nobody named others",
+                "name them: -H a:4,b:4 or --hostfile FILE, or run it inside a job of several hosts");
+  if (options.find_slow && hosts.hosts.size() < 2)
+    throw Error(ExitCode::usage, "--find-slow compares hosts, and there is one", "name more: -H a:4,b:4");
+  const std::string program = installation().worker.string();
+  const Preflight preflight = look_at_hosts(hosts, program, options.hosts.network, this_host());
+  std::vector<Finding> findings = findings_of(preflight);
+  std::vector<Table> tables{host_table(preflight.hosts)};
+  if (options.find_slow) add_speeds(hosts, program, preflight, findings, tables);
+  fmt::print("{}", options.json ? doctor_json(findings, tables)
+                                : terminal_text(doctor_document(findings, tables), options.wide));
+  return problems_among(findings) == 0 ? ExitCode::good : ExitCode::environment;
+}
+
 ExitCode run_doctor(const Call& call) {
   Arguments app("Looks at this machine and says what hbench can do on it, and what is wrong.", "hbench doctor");
   bool json = false, wide = false, hosts = false;
@@ -228,24 +243,6 @@ ExitCode run_doctor(const Call& call) {
 }
 
 }  // namespace
-
-ExitCode examine_hosts(const HostDoctorOptions& options) {
-  const Allocation hosts = allocation_of(options.hosts.named);
-  if (!hosts.note.empty()) inform("hbench: {}\n", hosts.note);
-  if (hosts.is_local())
-    throw Error(ExitCode::usage, "--hosts: this is one machine, and nobody named others",
-                "name them: -H a:4,b:4 or --hostfile FILE, or run it inside a job of several hosts");
-  if (options.find_slow && hosts.hosts.size() < 2)
-    throw Error(ExitCode::usage, "--find-slow compares hosts, and there is one", "name more: -H a:4,b:4");
-  const std::string program = installation().worker.string();
-  const Preflight preflight = look_at_hosts(hosts, program, options.hosts.network, this_host());
-  std::vector<Finding> findings = findings_of(preflight);
-  std::vector<Table> tables{host_table(preflight.hosts)};
-  if (options.find_slow) add_speeds(hosts, program, preflight, findings, tables);
-  fmt::print("{}", options.json ? doctor_json(findings, tables)
-                                : terminal_text(doctor_document(findings, tables), options.wide));
-  return problems_among(findings) == 0 ? ExitCode::good : ExitCode::environment;
-}
 
 extern const Verb kDoctor;
 constinit const Verb kDoctor{

@@ -28,9 +28,16 @@
 namespace hbench {
 namespace {
 
-std::string job_formats_text() {
-  std::string text = "Formats:\n";
-  for (const JobFormat* format : job_formats()) text += fmt::format("  {:17} {}\n", format->name, format->summary);
+constexpr int kMostRanks = 1'000'000;
+
+std::string line_of_format(std::string_view name, std::string_view summary) {
+  return fmt::format("  {:17} {}\n", name, summary);
+}
+
+/// Returns a line of help for each of `formats`.
+std::string lines_of(const auto& formats) {
+  std::string text;
+  for (const auto* format : formats) text += line_of_format(format->name, format->summary);
   return text;
 }
 
@@ -57,12 +64,12 @@ ExitCode run_import_job(const Call& call) {
       "  hbench import-job rank0.json.gz --profile my-cluster.toml\n"
       "  hbench import-job nccl_trace_rank_0 nccl_trace_rank_1\n"
       "  hbench import-job inspector.log\n"
-      "  hbench sweep --workload my_job.toml --profile my-cluster.toml --gpus 8..64 --evidence simulated\n" +
-      job_formats_text());
+      "  hbench sweep --workload my_job.toml --profile my-cluster.toml --gpus 8..64 --evidence simulated\nFormats:\n" +
+      lines_of(job_formats()));
   app.add_option("FILE", files, "recordings, each of one rank of the job");
   app.add_option("--out", workload, "the workload is written to this file, FILE.toml");
   app.add_option("--batch", request.batch, "samples that one rank takes per step")->check(in_range(1, 1'000'000));
-  app.add_option("--ranks", request.ranks, "of the job, where the files do not say it")->check(in_range(1, 1'000'000));
+  app.add_option("--ranks", request.ranks, "of the job, where the files do not say it")->check(in_range(1, kMostRanks));
   app.add_option("--title", request.title, "of the workload (default: the name of --out, or of a recording)");
   app.add_option("--group", request.group, "the ranks that exchange gradients, by the recorder's name of them");
   app.add_option("--tensors", request.tensors,
@@ -97,15 +104,6 @@ ExitCode run_import_job(const Call& call) {
   output.deliver(job_document(job, workload.string(), predicted),
                  [&] { return job_json(job, workload.string(), predicted); });
   return ExitCode::good;
-}
-
-constexpr int kMostRanks = 1'000'000;
-
-std::string formats_text() {
-  std::string text = "Formats (hbench list imports):\n";
-  for (const ImportFormat* format : import_formats())
-    text += fmt::format("  {:17} {}\n", format->name, format->summary);
-  return text + fmt::format("  {:17} {}\n", "(a database)", "runs of another hbench database, as hbench db merge");
 }
 
 /// The files of one run.
@@ -164,8 +162,9 @@ ExitCode run_import(const Call& call) {
       "  hbench import other.db\n"
       "What a run with the same labels holds is not stored again. Give runs with the oldest first: where a file does "
       "not say when it was measured, the run is of now. A collective whose data were wrong is stored as failed, and "
-      "not timed.\n" +
-      formats_text());
+      "not timed.\nFormats (hbench list imports):\n" +
+      lines_of(import_formats()) +
+      line_of_format("(a database)", "runs of another hbench database, as hbench db merge"));
   app.add_option("FILE", names, "what one process wrote, or another hbench database");
   app.add_option("--db", database, "the database that gets them; made when it is absent");
   add_labels(app, request.labels);

@@ -8,6 +8,7 @@
 #include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
+namespace {
 
 /// A world of any size for algorithms that double: a power of two of its ranks, the core, does the work, and each rank
 /// beyond gives its data to a neighbour and gets the result back. The first `2 * extras` ranks are the pairs, the even
@@ -47,18 +48,33 @@ class Fold {
 /// Rounds before and after those of the core.
 inline int folding_rounds(const Fold& fold) { return fold.extras() > 0 ? 1 : 0; }
 
-/// Where extra ranks hand over everything first and get everything back last: `core`, of the core's members and any
-/// number of chunks, becomes an all-reduce of `world`.
-Schedule folded_all_reduce(const World& world, const Schedule& core);
-
-namespace {
-
 constexpr std::string_view kCitation =
     "Thakur, Rabenseifner and Gropp, Optimization of Collective Communication Operations in MPICH, Int. J. High "
     "Perform. Comput. Appl. 19(1), 2005";
 
 /// Every member of the core sends in every step.
 std::int64_t doubling_transfers(const Fold& fold) { return std::int64_t{fold.core()} * fold.steps(); }
+
+/// Where extra ranks hand over everything first and get everything back last: `core`, of the core's members and any
+/// number of chunks, becomes an all-reduce of `world`.
+Schedule folded_all_reduce(const World& world, const Schedule& core) {
+  const Fold fold(world.workers);
+  Schedule whole = empty_schedule(world, CollectiveKind::all_reduce, core.chunks);
+  const auto exchange = [&](TransferKind kind) {
+    if (fold.extras() == 0) return;
+    for (int pair = 0; pair < fold.extras(); ++pair) {
+      Rank src = fold.extra(pair), dst = fold.rank_of(pair);
+      if (kind == TransferKind::copy) std::swap(src, dst);
+      whole.transfers.push_back({whole.rounds, src, dst, 0, core.chunks, kind});
+    }
+    ++whole.rounds;
+  };
+  exchange(TransferKind::reduce);
+  const std::vector<Rank> ranks = fold.ranks();
+  embed(whole, core, {.ranks = ranks, .first_round = whole.rounds});
+  exchange(TransferKind::copy);
+  return whole;
+}
 
 /// Everybody exchanges everything with the rank at distance 1, then 2, 4 ...
 Schedule build_all_reduce(const ScheduleRequest& request) {
@@ -146,25 +162,6 @@ Traffic traffic_all_gather(const ScheduleRequest& request, const Cut& cut, Rank 
 }
 
 }  // namespace
-
-Schedule folded_all_reduce(const World& world, const Schedule& core) {
-  const Fold fold(world.workers);
-  Schedule whole = empty_schedule(world, CollectiveKind::all_reduce, core.chunks);
-  const auto exchange = [&](TransferKind kind) {
-    if (fold.extras() == 0) return;
-    for (int pair = 0; pair < fold.extras(); ++pair) {
-      Rank src = fold.extra(pair), dst = fold.rank_of(pair);
-      if (kind == TransferKind::copy) std::swap(src, dst);
-      whole.transfers.push_back({whole.rounds, src, dst, 0, core.chunks, kind});
-    }
-    ++whole.rounds;
-  };
-  exchange(TransferKind::reduce);
-  const std::vector<Rank> ranks = fold.ranks();
-  embed(whole, core, {.ranks = ranks, .first_round = whole.rounds});
-  exchange(TransferKind::copy);
-  return whole;
-}
 
 extern const Algorithm kRecursiveDoublingAllGather;
 extern const Algorithm kRecursiveHalving;

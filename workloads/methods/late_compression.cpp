@@ -4,9 +4,10 @@
 #include "workloads/methods/method.hpp"
 
 namespace hbench {
+namespace {
 
 /// \param request its first value is the iteration of the job in which `later` takes the place of gradients as they are
-inline StepPlan later_plan(const PlanRequest& request, Carried later) {
+StepPlan later_plan(const PlanRequest& request, Carried later) {
   const int start = request.whole(0);
   return {{{.kind = TaskKind::forward},
            {.kind = TaskKind::backward, .after = {{0}}},
@@ -16,9 +17,7 @@ inline StepPlan later_plan(const PlanRequest& request, Carried later) {
 }
 
 /// The optimizer's momentum travels, with its variance as it is.
-inline StepPlan momenta_plan(const PlanRequest& request) { return later_plan(request, Carried::momenta); }
-
-namespace {
+StepPlan momenta_plan(const PlanRequest& request) { return later_plan(request, Carried::momenta); }
 
 /// As short as Bagua's warm-up. DeepSpeed advises 15 to 25 % of a job's steps (23,000 of BERT-large's).
 constexpr NumberField kOneBitAdamFields[] = {{.name = "start", .standard = 100}};
