@@ -9,6 +9,7 @@
 #include "analysis/prediction/slow_causes.hpp"
 #include "analysis/records/metrics.hpp"
 #include "collectives/network/library_model.hpp"
+#include "tests/analysis/lab_cluster.hpp"
 
 namespace hbench::expectation_doubt_test {
 namespace {
@@ -19,23 +20,7 @@ using ::testing::IsEmpty;
 
 constexpr std::array kSizes{4096.0, 262144.0, 16777216.0, 268435456.0, 1073741824.0};
 
-/// Eight GPUs and four NICs of 25 GB/s a node.
-Profile cluster() {
-  Profile profile;
-  profile.name = "lab";
-  profile.gpus_per_node = 8;
-  profile.local_latency = Seconds(4e-6);
-  profile.local_low_latency = Seconds(1e-6);
-  profile.local_rate = BytesPerSecond(235e9);
-  profile.network_latency = Seconds(8e-6);
-  profile.network_low_latency = Seconds(4e-6);
-  profile.line_rate = BytesPerSecond(25e9);
-  profile.nics = 4;
-  profile.call_latency = Seconds(10e-6);
-  return profile;
-}
-
-/// An all-reduce of each size on nodes of `sick`, which takes so many times as long as the library's model says.
+/// An all-reduce of each size on nodes of `sick`, which takes `factors` as many times as long as the model.
 Expectation measured(const Profile& sick, int nodes, const std::array<double, kSizes.size()>& factors) {
   std::vector<CaseResult> results;
   for (std::size_t i = 0; i < kSizes.size(); ++i) {
@@ -49,7 +34,7 @@ Expectation measured(const Profile& sick, int nodes, const std::array<double, kS
         {.metric = std::string(metric::kInPlace), .value = factors[i] * time.time.value, .unit = "s"});
     results.push_back(std::move(result));
   }
-  return expect(results, {}, cluster(), 0, [] { return false; });
+  return expect(results, {}, lab_cluster(), 0, [] { return false; });
 }
 
 std::vector<std::string_view> causes(const Expectation& found) {
@@ -61,7 +46,7 @@ std::vector<std::string_view> causes(const Expectation& found) {
 const SlowCause& cause(std::string_view name) { return *std::ranges::find(slow_causes(), name, &SlowCause::what); }
 
 TEST(ExpectInDoubt, WhatIsHalfAsSlowAgainAtAllLargeSizesIsUnclearAndHasItsCause) {
-  const Expectation found = measured(cluster(), 4, {1.05, 1.05, 1.05, 1.5, 1.5});
+  const Expectation found = measured(lab_cluster(), 4, {1.05, 1.05, 1.05, 1.5, 1.5});
   std::vector<Normality> sizes;
   for (const ExpectedSize& size : found.sizes) sizes.push_back(size.normality());
   EXPECT_THAT(sizes, ElementsAre(Normality::normal, Normality::normal, Normality::normal, Normality::unclear,
@@ -77,22 +62,22 @@ TEST(ExpectInDoubt, TheLargestSizeDecidesUnlessOneIsSlowOrImpossible) {
       {{1, 1, 10, 1, 0.5}, Normality::slow},      {{1e-4, 1, 10, 1, 1}, Normality::impossible},
       {{1, 1, 1, 1, 0.05}, Normality::impossible}};
   for (const auto& [factors, expected] : rows)
-    EXPECT_EQ(measured(cluster(), 4, factors).normality(), expected) << ::testing::PrintToString(factors);
+    EXPECT_EQ(measured(lab_cluster(), 4, factors).normality(), expected) << ::testing::PrintToString(factors);
   EXPECT_FALSE(Expectation{}.normality()) << "nothing was measured";
-  EXPECT_THAT(causes(measured(cluster(), 4, {1.05, 1.05, 1.05, 1.5, 1})), IsEmpty());
+  EXPECT_THAT(causes(measured(lab_cluster(), 4, {1.05, 1.05, 1.05, 1.5, 1})), IsEmpty());
 }
 
 TEST(ExpectInDoubt, OneNicOverTheHostIsFoundWhetherTreesOrRingsRun) {
   const char* name = "one NIC of a node does all the work, over the host's memory";
-  const Profile sick = *cause(name).on(cluster(), true);
+  const Profile sick = *cause(name).on(lab_cluster(), true);
   for (const Profile& profile : {sick, with_rings(sick)})
     EXPECT_EQ(measured(profile, 2, {1, 1, 1, 1, 1}).suspicions.at(0).what, name);
-  EXPECT_FALSE(cause(name).on(cluster(), false)) << "no NIC is needed";
+  EXPECT_FALSE(cause(name).on(lab_cluster(), false)) << "no NIC is needed";
 }
 
 TEST(ExpectInDoubt, ACauseThatOtherSizesContradictIsNotNamed) {
   // Small buffers alone are slow: sockets would make large ones slow too.
-  const Profile late = *cause("the host is late with each call").on(cluster(), true);
+  const Profile late = *cause("the host is late with each call").on(lab_cluster(), true);
   EXPECT_THAT(causes(measured(late, 2, {1, 1, 1, 1, 1})), ElementsAre("the host is late with each call"));
 }
 

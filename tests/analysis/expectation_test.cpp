@@ -11,6 +11,7 @@
 #include "analysis/records/metrics.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/network/library_model.hpp"
+#include "tests/analysis/lab_cluster.hpp"
 
 namespace hbench::expectation_test {
 namespace {
@@ -20,22 +21,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 const StopRequested kNoStop = [] { return false; };
-
-/// Eight GPUs and four NICs of 25 GB/s a node.
-Profile cluster() {
-  Profile profile;
-  profile.name = "lab";
-  profile.gpus_per_node = 8;
-  profile.local_latency = Seconds(4e-6);
-  profile.local_low_latency = Seconds(1e-6);
-  profile.local_rate = BytesPerSecond(235e9);
-  profile.network_latency = Seconds(8e-6);
-  profile.network_low_latency = Seconds(4e-6);
-  profile.line_rate = BytesPerSecond(25e9);
-  profile.nics = 4;
-  profile.call_latency = Seconds(10e-6);
-  return profile;
-}
 
 CaseResult measured(int gpus, int nodes, double bytes, double seconds, const std::string& type = "float32") {
   CaseResult result;
@@ -56,14 +41,14 @@ std::vector<CaseResult> measured_on(const Profile& sick, int gpus, int nodes, do
   return results;
 }
 
-Expectation expectation(const std::vector<CaseResult>& results, const Profile& profile = cluster()) {
+Expectation expectation(const std::vector<CaseResult>& results, const Profile& profile = lab_cluster()) {
   return expect(results, {}, profile, 0, kNoStop);
 }
 
 TEST(Expect, CallsNormalWhatTheModelGivesAndWhatIsNearIt) {
   for (const int nodes : {1, 2, 4})
     for (const double factor : {0.9, 1.0, 1.2}) {
-      const Expectation all = expectation(measured_on(cluster(), 8 * nodes, nodes, factor));
+      const Expectation all = expectation(measured_on(lab_cluster(), 8 * nodes, nodes, factor));
       ASSERT_EQ(all.sizes.size(), 5U);
       for (const ExpectedSize& size : all.sizes) EXPECT_EQ(size.normality(), Normality::normal) << nodes << factor;
       EXPECT_THAT(all.suspicions, IsEmpty());
@@ -71,7 +56,7 @@ TEST(Expect, CallsNormalWhatTheModelGivesAndWhatIsNearIt) {
 }
 
 TEST(Expect, FindsTheCauseOfWhatIsMeasuredOnAClusterThatHasIt) {
-  const Profile healthy = cluster();
+  const Profile healthy = lab_cluster();
   for (const SlowCause& cause : slow_causes())
     for (const bool across : {false, true}) {
       const std::optional<Profile> sick = cause.on(healthy, across);
@@ -88,7 +73,7 @@ TEST(Expect, FindsTheCauseOfWhatIsMeasuredOnAClusterThatHasIt) {
 
 TEST(Expect, EachCauseIsFoundOnSomeCluster) {
   for (const SlowCause& cause : slow_causes()) {
-    Profile healthy = cluster();
+    Profile healthy = lab_cluster();
     if (cause.what.find("NVLS") != cause.what.npos) {
       healthy.switch_reduction = 0.9;
       healthy.line_rate = BytesPerSecond(100e9);
@@ -112,7 +97,7 @@ TEST(Expect, EachCauseIsFoundOnSomeCluster) {
 }
 
 TEST(Expect, SuspectsNothingWhereNoCauseComesNear) {
-  const Expectation all = expectation(measured_on(cluster(), 16, 2, 500));
+  const Expectation all = expectation(measured_on(lab_cluster(), 16, 2, 500));
   for (const ExpectedSize& size : all.sizes) EXPECT_EQ(size.normality(), Normality::slow);
   EXPECT_THAT(all.suspicions, IsEmpty());
 }
@@ -141,7 +126,7 @@ TEST(Expect, CountsTheBytesOfTypesThatItDoesNotKnow) {
 }
 
 TEST(Expect, WarnsWhereItWasMeasuredOnAnotherGpu) {
-  Profile h100 = cluster();
+  Profile h100 = lab_cluster();
   h100.gpu = "h100-sxm";
   const std::vector<CaseResult> results{measured(8, 1, 1024, 4e-5)};
   EXPECT_THAT(expect(results, "AMD Instinct MI300X", h100, 0, kNoStop).notes, ElementsAre(HasSubstr("MI300X")));
