@@ -74,7 +74,7 @@ void check_names(const std::vector<Profile>& profiles, const std::vector<std::st
   }
 }
 
-/// What a condition alone would leave out: for the hint where nothing meets all of them.
+/// Says what a condition alone would leave out: for the hint where nothing meets all of them.
 std::string without_each(const std::vector<Profile>& profiles, const std::vector<Condition>& conditions) {
   std::string text;
   for (const Condition& left_out : conditions) {

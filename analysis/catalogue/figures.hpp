@@ -1,6 +1,7 @@
 #pragma once
 
 /// What a buyer compares clusters by, derived from the figures of their profiles. Pure.
+///
 /// Which profiles of a catalogue meet a buyer's conditions.
 
 #include <chrono>

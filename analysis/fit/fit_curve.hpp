@@ -2,7 +2,8 @@
 
 /// Calibrates a profile with a collective that was measured on the cluster: the curve becomes a part of the profile,
 /// and the latency and the rate of the network (or of the links inside a node) explain it, for other GPU counts.
-/// What a fit must not do, whatever it is fitted to.
+///
+/// The rules that every fit keeps, whatever it is fitted to.
 
 #include <string>
 #include <string_view>

@@ -289,7 +289,7 @@ std::optional<NextRow> next_row(const FittedProfile& fitted, const Data& data) {
 }
 
 void require_better(const FittedProfile& fitted, const Data& data) {
-  // Of logarithms: less is a matter of rounding.
+  // A difference of logarithms: less is a matter of rounding.
   constexpr double kNothing = 0.002;
   const double before = mean_size(fitted.fit.before), without = mean_size(fitted.left_out);
   if (without <= before + kNothing) return;

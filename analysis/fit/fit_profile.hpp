@@ -2,6 +2,7 @@
 
 /// Calibrates a profile with steps that somebody has measured on the cluster: which figures explain them, and which of
 /// these the steps determine.
+///
 /// The step that would tell most of a profile, if somebody measured it.
 
 #include <optional>

@@ -1,7 +1,8 @@
 #pragma once
 
 /// A cluster of nodes like this machine, joined by the network of another profile: the text of its file. Pure.
-/// What joins the ranks of one machine, from timed all-reduces. Pure.
+///
+/// The links that join the ranks of one machine, from timed all-reduces. Pure.
 ///
 /// A ring of N ranks takes 2(N-1) steps of latency a + S/(N B) for S bytes (R. Thakur, R. Rabenseifner, W. Gropp,
 /// "Optimization of collective communication operations in MPICH", IJHPCA 19(1), 2005): a straight line in S, with a

@@ -110,8 +110,8 @@ struct BenchmarkList {
   std::string_view figure, each = {};     ///< paths: its figure, and its iterations where there are any
   std::string_view unit, unit_path = {};  ///< of the figures, or where it is said
   std::string_view codes = {};            ///< a path: the exit codes of its runs
-  /// How the names of members begin that tell what was measured, when and by which build: of benchmarks that are called
-  /// alike, all others that differ tell them apart. Empty: nothing does.
+  /// The beginnings of the names of members that tell what was measured, when and by which build: of benchmarks that
+  /// are called alike, all others that differ tell them apart. Empty: nothing does.
   std::span<const std::string_view> outcomes = {};
 };
 constexpr BenchmarkList kHyperfine{.marks = {"\"results\"", "\"command\"", "\"median\""},
@@ -145,7 +145,7 @@ constexpr BenchmarkList kNameUnitValue{.place = R"((?m)^\[\s*\{([^{}]*))",
                                        .figure = "value",
                                        .unit_path = "unit"};
 
-/// Of others the user says which way is better.
+/// A measure that Bencher knows; of others the user says which way is better.
 struct BencherMeasure {
   std::string_view name, unit;
   std::optional<BetterValue> better = {};
@@ -194,7 +194,7 @@ std::vector<double> numbers_of(const std::optional<JsonValue>& value) {
   return all;
 }
 
-/// How the runs of a benchmark failed; empty where none did.
+/// Returns how the runs of a benchmark failed; empty where none did.
 std::string failure_of(const std::optional<JsonValue>& codes) {
   if (!codes || !codes->is_array()) return "";
   for (const JsonValue& code : codes->elements())

@@ -2,6 +2,7 @@
 
 /// Formats in which other programs write what they have timed. Each is one file that defines an `ImportFormat`, and a
 /// line in `format.cpp`. Pure: text in, records out.
+///
 /// The cases of one imported output, as they are found. Pure.
 
 #include <cstddef>
@@ -70,7 +71,7 @@ const ImportFormat* recognised(std::string_view text, std::string_view file_name
 /// The same. \throws Error (usage) that names a way out where there is none.
 const ImportFormat& recognise(std::string_view text, std::string_view file_name);
 
-/// What was measured where the program ran, and nothing more said.
+/// A benchmark that was measured where the program ran, which says nothing more of it.
 Case imported_case(std::string_view implementation);
 /// A benchmark by its own name. On one rank, unless the program says otherwise.
 Case imported_benchmark(std::string_view implementation, std::string name);

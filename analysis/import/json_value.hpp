@@ -56,7 +56,7 @@ class JsonValue {
 /// line: for what is no JSON, is cut off, has a name twice in one object, or is too much for `read_json`.
 nlohmann::json parse_json(std::string_view text, std::string_view file_name, int first_line = 1);
 
-/// Whether a text has a JSON document behind its first one, which `parse_json` refuses.
+/// Returns whether a text has a JSON document behind its first one, which `parse_json` refuses.
 bool has_second_json(std::string_view text);
 
 /// A line of a text that begins an object, and its number.

@@ -70,7 +70,7 @@ constexpr std::array<NcclTest, 11> kTests{{
 }};
 constexpr std::string_view kNamed = "all-reduce, reduce-scatter, all-gather or broadcast";
 
-/// Of a bandwidth from which a time is taken.
+/// The digits of a bandwidth from which a time is taken.
 constexpr double kMostRounding = 0.01;
 /// Beside what rounding explains.
 constexpr double kTolerance = 0.005;

@@ -87,7 +87,7 @@ class Devices {
   double last_ = -1;
 };
 
-/// With blanks in place of the bars that Markdown has between columns.
+/// Puts blanks in the place of the bars that Markdown has between columns.
 std::string without_bars(std::string_view text) {
   std::string plain(text);
   std::ranges::replace(plain, '|', ' ');

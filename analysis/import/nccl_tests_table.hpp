@@ -1,6 +1,7 @@
 #pragma once
 
 /// The table of nccl-tests: its columns by their names, and its rows. Pure.
+///
 /// One size of a table of nccl-tests, as it was printed.
 
 #include <algorithm>

@@ -39,7 +39,7 @@ std::string_view group_for(std::string_view number) {
   return number.starts_with('-') ? "([0-9.,-]+)" : "([0-9.,]+)";
 }
 
-/// Whether what it finds may go on in the next line.
+/// Returns whether what it finds may go on in the next line.
 bool spans_lines(const std::string& expression) {
   return expression.find("(?s") != expression.npos || expression.find("\\n") != expression.npos;
 }
@@ -117,7 +117,7 @@ std::string NumberPattern::whole_number(std::string_view text, std::string_view 
   const std::size_t begin = static_cast<std::size_t>(piece.data() - text.data()), end = begin + piece.size();
   const std::size_t left = begin - std::min(begin, kFurthest), right = std::min(end + kFurthest, text.size());
   const std::size_t before = text.substr(left, begin - left).find_last_not_of(of_numbers(",("));
-  // With the character before it, which says whether a minus is a sign.
+  // The character before the piece says whether a minus is a sign.
   const std::size_t first = before == text.npos ? left : left + before;
   const std::size_t last = std::min(text.substr(0, right).find_first_not_of(of_numbers("),"), end), right);
   std::string whole(piece);

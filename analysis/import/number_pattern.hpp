@@ -52,7 +52,7 @@ class NumberPattern {
   std::shared_ptr<const re2::RE2> regex_;
 };
 
-/// What an expression of RE2 finds, and its groups.
+/// A match of an expression of RE2, and its groups.
 using TextMatch = std::vector<std::string_view>;
 /// The first `most` places of a text where an expression stands.
 std::vector<TextMatch> matches_of(std::string_view expression, std::string_view text,

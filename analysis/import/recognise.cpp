@@ -1,4 +1,4 @@
-// Which format a file has.
+// Finds out which format a file has.
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ struct Stranger {
   std::string_view mark, also;  ///< expressions: both match in it
   std::string_view what;
 };
-/// Of an event: a number of this name is a benchmark's own.
+/// The phase of an event; a number of this name is a benchmark's own.
 constexpr std::string_view kPhase = R"("ph"\s*:\s*"[A-Za-z]")";
 constexpr std::array kStrangers{
     Stranger{"\"traceEvents\"", "\"schemaVersion\"", "a torch.profiler trace (Kineto)"},
@@ -41,7 +41,7 @@ void refuse_stranger(std::string_view text, std::string_view file_name) {
 constexpr std::string_view kCollectives =
     R"((?im)busbw|algbw|^[^0-9\n]*bandwidth[^0-9\n]*gb/s[^0-9\n]*$|^\W*[0-9.]+ *[kmg]i?b\W[^\n]*[0-9] *g(?:b/s|bps))";
 
-/// What to do with a text that no format recognises, by what it looks like.
+/// Says what to do with a text that no format recognises, by what it looks like.
 std::string way_out(std::string_view text) {
   constexpr std::string_view kTable =
       "a table of collectives is read with a time for each size, of one collective and number of nodes: as nccl-tests, "

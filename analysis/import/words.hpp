@@ -1,6 +1,7 @@
 #pragma once
 
 /// The lines and numbers of tables that programs print.
+///
 /// Times and rates by the units that programs write.
 
 #include <cstdint>
@@ -49,10 +50,10 @@ inline constexpr const char* kUnitHint =
     "print such as {\"step_ms\": 12.3, \"tokens_per_s\": 4e5}: let names end with _s, _ms, _us, _ns or _per_s, or add "
     "\"unit\": \"ms\" (s, ms, us, ns, min, .../s)";
 
-/// Which of two values is the better one.
+/// Says which of two values is the better one.
 enum class BetterValue : std::uint8_t { lower, higher };
 
-/// As what the values of a unit are stored.
+/// The metric, factor and unit with which the values of a unit are stored.
 struct StoredUnit {
   std::string_view metric;
   double factor = 1;

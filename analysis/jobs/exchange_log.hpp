@@ -1,6 +1,7 @@
 #pragma once
 
 /// Recorders that see only the exchanges between ranks, and mark no steps.
+///
 /// What repeats in a sequence: the steps of a job whose recorder marks none.
 
 #include <cstddef>

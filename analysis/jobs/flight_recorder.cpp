@@ -149,7 +149,7 @@ class Reader {
 
   void read_state(Entry& entry, const Json& value) {
     const std::string state = json_text(value, "state");  // before PyTorch 2.1 there is none
-    // What has completed is retired; of Gloo's no more is known.
+    // A completed exchange is retired; no more is known of Gloo's.
     entry.completed = state.empty() || state == "completed" || is_true(value, "retired");
     entry.state.started = state == "started" || time_of(value, "time_discovered_started_ns") > 0;
     starts_ = starts_ || *entry.state.started;

@@ -68,7 +68,7 @@ std::string head_of(const std::string& file_name) {
   return head;
 }
 
-/// What hbench can do with a file that is no recording of a job.
+/// Says what hbench can do with a file that is no recording of a job.
 std::string way_out(const std::string& file_name, const std::string& head) {
   for (const ImportFormat* format : import_formats())
     // Any log may have lines of JSON.

@@ -98,12 +98,12 @@ struct TensorSources {
 /// fit.
 JobTensors job_tensors(const RecordedStep& step, const std::vector<TensorGroup>& groups, const TensorSources& sources);
 
-/// What had not completed when a job was recorded.
+/// The exchanges that had not completed when a job was recorded.
 struct UnfinishedWork {
   /// What the job waited for, in a sentence of some 30 words: how many exchanges had not completed, the one of them
   /// that was launched first, and which ranks did something else. Empty where it did not hang.
   std::string hang;
-  /// What was only on its way; or that this cannot be told from a hang. In sentences; empty: neither.
+  /// Names what was only on its way, or says that this cannot be told from a hang; empty: neither.
   std::string note;
 };
 

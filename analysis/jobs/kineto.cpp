@@ -196,7 +196,7 @@ bool recognises(std::string_view head) {
          (head.find("aten::") != head.npos || head.find("ProfilerStep#") != head.npos);
 }
 
-/// Of a file that is cut off nobody knows whether something was trained.
+/// Nobody knows of a file that is cut off whether something was trained.
 void refuse_inference(const Events& events) {
   if (!events.complete || !events.operators || !events.tasks.empty() || !events.gradients.empty() ||
       !events.optimizers.empty())

@@ -28,7 +28,7 @@ struct KinetoTrace {
   double busy(double begin, double end) const;
   /// Returns the seconds between two times that a thread was in calls of the data loader; absent where it made none.
   std::optional<double> loading(std::int64_t thread, double begin, double end) const;
-  /// Whether a kernel of the model is known that was launched before a time of the host.
+  /// Returns whether a kernel of the model is known that was launched before a time of the host.
   bool launched_before(double host) const { return first_launch_ < host; }
 
   KinetoEvents events;

@@ -46,7 +46,7 @@ struct UnfinishedExchange {
   std::optional<bool> started;  ///< on its device; absent where the recorder does not see starts
 };
 
-/// What a rank has called in a group of ranks.
+/// The exchanges that a rank has called in a group of ranks.
 struct RecordedGroup {
   std::vector<int> members;                    ///< empty: not known
   std::int64_t last = 0;                       ///< the number of the newest exchange
@@ -77,7 +77,7 @@ struct RecordedStep {
   std::vector<RecordedCollective> collectives;
 };
 
-/// How a person records, with the program that wrote a file, what that lacks; empty where this is not known.
+/// The way to record, with the program that wrote a file, what that lacks; empty where this is not known.
 struct RecordingAdvice {
   std::string_view passes;    ///< where the time of a step goes
   std::string_view steps;     ///< how long a step takes

@@ -1,6 +1,7 @@
 #pragma once
 
 /// Large text files, packed or not, read a piece after the other.
+///
 /// The words of recorders for exchanges and element types, in hbench's words.
 
 #include <array>

@@ -1,6 +1,7 @@
 #pragma once
 
 /// What reports and exports show of one result: a record alone.
+///
 /// What makes a measured point doubtful. Pure.
 
 #include <map>

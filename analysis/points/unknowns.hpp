@@ -5,8 +5,8 @@
 ///
 /// Each has a prior: what published steps show of it, sources counting alike (`hbench validate` repeats it with whole
 /// sources left out). Most make a step only slower: nothing that is unknown of an input pipeline makes a GPU faster.
-/// How far simulated figures may be from real ones in what two of them do not share. What may be wrong with a step
-/// alone is in `unknowns.hpp`.
+///
+/// Also how far simulated figures may be from real ones in what two of them do not share (`kModelError`).
 
 #include <array>
 #include <cmath>

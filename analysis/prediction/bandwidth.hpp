@@ -2,6 +2,7 @@
 
 /// `hbench bandwidth`: what the network between nodes must carry for a training job to scale, and below which rate a
 /// compressor pays.
+///
 /// What holds a training step back where the network between nodes takes no time.
 
 #include <optional>

@@ -1,8 +1,7 @@
 #pragma once
 
-/// `hbench compare`: simulates a comparison of `analysis/prediction/compare.hpp`, beside what was published of it.
-/// Comparisons that people ask for again and again, ready to be simulated: data only. `hbench list comparisons` prints
-/// them, `hbench compare NAME` answers one.
+/// `hbench compare`: comparisons that people ask for again and again, as data (`hbench list comparisons` prints them),
+/// and their simulation, beside what was published of each.
 
 #include <array>
 #include <span>

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Whether collectives that somebody measured are what their cluster lets expect, and what a slow one looks like.
-/// Whether a training that somebody measured is as fast as its cluster lets expect, and where the time may have gone.
+/// Collectives, or a training, that somebody measured, beside what their cluster lets expect: whether they are normal,
+/// what a slow collective looks like, and where the time of a slow training may have gone.
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,7 @@
 #pragma once
 
 /// What is to be predicted, and what of it cannot be.
+///
 /// How many samples a GPU takes in a step: the same at every GPU count (weak scaling), or its share of a global batch
 /// (strong scaling), in one micro-batch or several whose gradients are added up. Pure.
 

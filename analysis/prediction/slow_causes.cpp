@@ -71,7 +71,7 @@ std::optional<Profile> one_nic_over_host(const Profile& healthy, bool across) {
   return sick ? through_host_memory(*sick, across) : std::nullopt;
 }
 
-/// The library talks over a network that is there for logins and files, as where it is told no interface.
+/// The library talks over a network that is there for logins and files, as where no interface is named.
 std::optional<Profile> on_interface(const Profile& healthy, bool across, double gigabits) {
   if (healthy.line_rate.value < 2 * gigabits * kGigabit) return std::nullopt;
   std::optional<Profile> sick = sockets(healthy, across);

@@ -1,6 +1,7 @@
 #pragma once
 
 /// Predictions beside published figures: how far they are apart, and how often their bands hold what they promise.
+///
 /// Pairs of published figures beside the pairs of their predictions: who is ahead, and by how much. Pure.
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #pragma once
 
 /// Simulated collectives beside the curves that were measured on the same cluster.
+///
 /// Modelled rates of one GPU beside measured ones: how far the model is off where a GPU is not known to it.
 
 #include <array>

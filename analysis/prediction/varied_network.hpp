@@ -1,8 +1,11 @@
 #pragma once
 
 /// One cluster on networks that carry more or less than its own.
+///
 /// Searching a rate: bisection on logarithms. Pure.
+///
 /// Rates in the one unit of tables of networks.
+///
 /// The cases of a job on one cluster whose network varies.
 
 #include <fmt/format.h>

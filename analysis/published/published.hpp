@@ -1,6 +1,7 @@
 #pragma once
 
 /// Published scaling figures as results, to compare simulated points with.
+///
 /// Comma-separated values as in RFC 4180, read strictly: a file that is not what it seems is an error.
 ///
 /// Fields may be quoted and then hold commas, line breaks and doubled quotes. Lines end in LF or CRLF.

@@ -1,6 +1,7 @@
 #pragma once
 
 /// What makes two machines comparable, out of the facts that a run keeps. Pure.
+///
 /// Name and revision of what produces results; stored with them. Raise one when its results change meaning.
 
 #include <map>

@@ -1,6 +1,7 @@
 #pragma once
 
 /// What was said of tracked runs, as it is stored: what is accepted, what others are held to by a name, and verdicts.
+///
 /// Runs that were measured for a question of their own: both sides of `hbench track pair`, and in older
 /// databases the launches of `hbench tune`.
 

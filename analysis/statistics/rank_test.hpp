@@ -1,6 +1,7 @@
 #pragma once
 
 /// Whether two settings differ, from the values of a few launches each: distribution-free, exact for few values.
+///
 /// Whether differences of pairs lie about 0, and where they lie: distribution-free, exact for few pairs. Pure.
 
 #include <span>

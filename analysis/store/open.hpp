@@ -1,8 +1,11 @@
 #pragma once
 
 /// Opening a results database: is it ours, can we read it, must it be migrated?
+///
 /// The steps that lead from an empty file, or from a database of hbench 0.1.0, to today's schema.
+///
 /// Brings a database to today's schema.
+///
 /// What kind of file system a database is on, which decides how SQLite may keep its journal there.
 
 #include <chrono>

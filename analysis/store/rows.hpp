@@ -1,6 +1,7 @@
 #pragma once
 
 /// Records as rows and back.
+///
 /// The spans of traced steps. Within a transaction of the caller's.
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #pragma once
 
 /// Whole runs: how large they are, and their removal. Within a transaction of the caller's.
+///
 /// What was said of runs: acceptances, frozen baselines and verdicts. Within a transaction of the caller's. Of a
 /// database of a schema that had no such words, nothing was said.
 

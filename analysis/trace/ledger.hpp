@@ -1,6 +1,7 @@
 #pragma once
 
 /// Where a step's time goes: the efficiency ledger. Pure functions of spans, the same for measured and simulated steps.
+///
 /// Ledgers as they are stored: samples `ledger/PART` of each launch, rank and traced step. Pure.
 
 #include <array>

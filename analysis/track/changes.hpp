@@ -1,7 +1,9 @@
 #pragma once
 
 /// Where a series of runs changes its level, for good. Pure.
+///
 /// What is judged, and by which rule: records alone.
+///
 /// Which runs of a baseline a head is held to, and how far off a run of equal code can be: a baseline may have changed
 /// its level meanwhile, and a machine may have several states. Pure.
 

@@ -1,7 +1,9 @@
 #pragma once
 
 /// What a check of tracked cases has found: records alone.
+///
 /// Absolute limits of a case, where there is no history: the acceptance of a cluster. Pure.
+///
 /// A rule as JSON, as it is printed and stored.
 
 #include <cstdint>

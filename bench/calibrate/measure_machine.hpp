@@ -1,6 +1,7 @@
 #pragma once
 
 /// Measures what a cluster of nodes like this machine needs to know of it, in processes of their own.
+///
 /// The all-reduces that a link is fitted to: `hbench collective` in a process of its own, as people run it.
 
 #include <string>

@@ -1,6 +1,7 @@
 #pragma once
 
 /// What this machine and this build have for `hbench collective`: cores, memory, MPI, and the peers' programs.
+///
 /// The programs whose ranks have other libraries' all-reduces.
 
 #include <filesystem>

@@ -1,6 +1,7 @@
 #pragma once
 
 /// Runs a plan of collectives in processes of their own, and collects what rank 0 of each says.
+///
 /// `mpirun -n 4 hbench collective`: ranks that a launcher has started as the verb itself.
 
 #include <functional>

@@ -1,8 +1,10 @@
 #pragma once
 
 /// What a comparison comes to. Pure.
+///
 /// What JSON, CSV and tables say of a collective's results and of what they come to. Times in seconds, bandwidths in
 /// bytes per second. Pure.
+///
 /// The results of `hbench collective` for machines. Times in seconds, bandwidths in bytes per second. Pure.
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #pragma once
 
 /// Labels of runs, as they are typed.
+///
 /// Values of flags that several verbs have.
 
 #include <map>

@@ -2,6 +2,7 @@
 
 /// What `hbench` and `hbench-worker` have in common: a verb is looked up and run, and an `Error` becomes one line and
 /// an exit code.
+///
 /// Lines beside a command's output: progress, warnings, what is left out.
 
 #include <fmt/format.h>

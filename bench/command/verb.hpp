@@ -1,6 +1,7 @@
 #pragma once
 
 /// The verbs of the program: one file each, listed in `verbs.cpp`.
+///
 /// The options of a command as data, from which completions and man pages are made: what `--help` prints as text.
 
 #include <span>

@@ -1,6 +1,7 @@
 #pragma once
 
 /// All that `hbench doctor` found: for people and for machines. Pure.
+///
 /// What `hbench doctor` says: findings, a row each.
 
 #include <string>

@@ -1,6 +1,7 @@
 #pragma once
 
 /// A launch of a framework's ranks: what starts them, and whether they trained what hbench trains.
+///
 /// Which interpreter has a framework, and in which version.
 
 #include <filesystem>

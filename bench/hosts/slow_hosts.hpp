@@ -1,6 +1,7 @@
 #pragma once
 
 /// Finds which host is slow, or which link, from measurements of all hosts at once. Pure.
+///
 /// What is slow, for people.
 
 #include <cstdint>

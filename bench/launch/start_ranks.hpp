@@ -1,6 +1,7 @@
 #pragma once
 
 /// Ranks of one job, from their start to their end.
+///
 /// A question to hosts: a program that each of them runs, and what it writes.
 
 #include <functional>

@@ -201,7 +201,7 @@ int hosts_of_cluster(const char* text) {
   return static_cast<int>(hosts.size());
 }
 
-/// How many processes PyTorch's variables speak of beside those of this machine; 0 where they count nodes, or all
+/// The number of processes that PyTorch's variables have beside those of this machine; 0 where they count nodes, or all
 /// processes meet here.
 int processes_elsewhere(const Variables& variables) {
   const std::string_view master = variables["MASTER_ADDR"] == nullptr ? "" : variables["MASTER_ADDR"];

@@ -2,6 +2,7 @@
 
 /// What a person sees while work goes on: progress on standard error, one live line on a terminal, plain
 /// lines elsewhere.
+///
 /// Documents on the terminal: one way for every verb to print tables.
 
 #include <chrono>

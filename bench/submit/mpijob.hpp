@@ -1,6 +1,7 @@
 #pragma once
 
 /// An MPIJob of Kubeflow's MPI operator (kubeflow.org/v2beta1) that runs a sweep. Pure functions.
+///
 /// What a submission to Kubernetes says, with what stands for options that nobody gives. Pure functions.
 
 #include <optional>

@@ -1,6 +1,7 @@
 #pragma once
 
 /// Measured cases of a plan, each beside its baseline. Knows no database.
+///
 /// Measured cases and their baseline, launched in turn, so that what slows the machine for a while slows all alike.
 /// Knows neither processes nor the database.
 ///

@@ -1,6 +1,7 @@
 #pragma once
 
 /// What is asked of a sweep, and what this machine can do.
+///
 /// An experiment file of a sweep: how many ranks are measured, and how they are put on nodes and GPUs.
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 
 /// One launch of a command that measures something: a shell's command and what it prints, or an experiment file of
 /// hbench. For `hbench track pair`, `hbench track bisect`, and the commands of `hbench.toml`.
+///
 /// The flags by which a number is found in what a program prints: `--pattern`, `--unit`, `--better`, `--take`; also
 /// keys of a `[[command]]` in `hbench.toml`.
 

@@ -7,6 +7,7 @@
 /// the pairs that decide, further pairs confirm it or do not. Cases of equal questions are held to each other; one that
 /// only a side has, to the other side's only case of the same work on as many GPUs (another algorithm, say). Knows no
 /// processes: `PairHooks` launch.
+///
 /// Both sides of `hbench track pair` in a database: two runs, in which launches with the same number are neighbours.
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #pragma once
 
 /// The experiments of a project on this machine: planned, and launched into a run of a database.
+///
 /// How a check leaves the program: the flags that `hbench track check` and `hbench track pair` share.
 
 #include <filesystem>

@@ -1,6 +1,7 @@
 #pragma once
 
 /// A sweep while its cases run.
+///
 /// What a sweep has stored, as reports take it.
 
 #include <cstdint>

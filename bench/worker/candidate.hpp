@@ -1,6 +1,7 @@
 #pragma once
 
 /// One way to do one collective, on one rank: what the measuring loop repeats.
+///
 /// Other libraries' collectives, to be measured beside ours in the same processes. Only the program `hbench_peers` has
 /// any; `hbench` depends on none of them.
 

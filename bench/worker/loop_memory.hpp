@@ -1,8 +1,11 @@
 #pragma once
 
 /// The buffers of a rank's loop: one for each executor, used by all sizes, and what is copied to and from devices.
+///
 /// What a rank's loop measures, and how.
+///
 /// One candidate of a size in a rank's loop, with what it has shown so far.
+///
 /// The check of lossy compressors: normally distributed data, and how near a result comes to the exact one.
 
 #include <cstdint>

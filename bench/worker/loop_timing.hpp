@@ -1,6 +1,7 @@
 #pragma once
 
 /// Timing of the candidates of one size: warmed up, and in turns.
+///
 /// How fast memory is to what shared-memory collectives do with it: their kernels, their stores, their blocks and as
 /// many streams, without anybody to wait for.
 

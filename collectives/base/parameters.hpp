@@ -1,6 +1,7 @@
 #pragma once
 
 /// Text parameters of table entries: `name:first:second`.
+///
 /// Numbers after the name of a table's entry, each with a name and a range: `local-sgd:8`, `adam:0.9:0.999`.
 
 #include <span>

@@ -1,7 +1,9 @@
 #pragma once
 
 /// Collectives with any algorithm, compressor, type and operation: the one way to make one.
+///
 /// What `prepare_exchange` is asked for, and what a rank keeps from one exchange of a buffer to the next.
+///
 /// The kinds of exchange, one file each. Internal to `exchange/`.
 
 #include <chrono>

@@ -10,6 +10,7 @@
 /// `wakeup()`), `bucket_done`, and `backward_done` after the last `gradient_ready`. Times never decrease.
 /// By the end of the step every byte of every tensor has left in exactly one bucket. A policy is reused step after
 /// step and may keep what it has learned.
+///
 /// Text parameters of fusion policies: fields separated by colons, each a size, a time or a rate.
 
 #include <cstdint>

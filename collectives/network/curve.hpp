@@ -1,6 +1,7 @@
 #pragma once
 
 /// A collective that was measured on a cluster over message sizes. A value; pure.
+///
 /// One figure of a cluster's profile, and where it comes from.
 
 #include <cstdint>

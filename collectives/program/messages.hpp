@@ -12,8 +12,9 @@
 /// receives before it. What a receive cannot apply before a send of its own round has left is *held* in the
 /// staging buffer, since its peer may wait for the same. So no message waits for one of a later round, and by induction
 /// over the rounds every message arrives.
+///
 /// The bytes of one rank's chunks as they travel, and what is done with them: encoding what is sent, applying what has
-/// arrived. Internal to `rank_program.cpp`; `messages.hpp` says what the image is.
+/// arrived.
 
 #include <cstddef>
 #include <cstdint>

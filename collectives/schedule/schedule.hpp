@@ -13,7 +13,9 @@
 ///   4. `reduce` combines the payload with the destination chunk (adds it, for a sum), `copy` replaces it.
 ///   5. What ranks hold before and after is the schedule's `CollectiveKind`; a rank that only serves begins with the
 ///      operation's neutral element (zeros for a sum).
+///
 /// Schedules whose transfers are kept as runs: a ring of 8192 ranks has 134 million transfers and 49 thousand runs.
+///
 /// Ranks in groups of equal size that all do the same at once: one schedule of the whole world.
 
 #include <compare>

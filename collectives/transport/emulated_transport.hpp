@@ -2,6 +2,7 @@
 
 /// What a slowed link cannot do by itself: messages that take their latency, and parameter servers that are busy for as
 /// long as those of a cluster. Carried by another transport, on links that are slowed to a profile.
+///
 /// When a parameter server that works while bytes arrive has handled messages of which only the arrival is seen.
 
 #include <algorithm>

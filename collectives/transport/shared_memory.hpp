@@ -1,6 +1,7 @@
 #pragma once
 
 /// Memory that several ranks have mapped.
+///
 /// The layout of the memory that all ranks of one host have mapped. Internal to the shared-memory
 /// endpoints.
 ///

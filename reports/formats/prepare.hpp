@@ -1,7 +1,9 @@
 #pragma once
 
 /// What every format does first, so that each has only its own escaping left to do.
+///
 /// What a page, a picture or a file for people can show of very many points and rows.
+///
 /// A chart as a table: for people who cannot or will not look at the picture.
 
 #include <cstddef>

@@ -12,7 +12,7 @@
 namespace hbench {
 namespace {
 
-/// Of a step, what is worth a change.
+/// The share of a step that is worth a change.
 constexpr double kMuch = 0.1;
 
 std::string ms(Seconds time) { return fmt::format("{:.1f} ms", time.value * 1e3); }
@@ -22,7 +22,7 @@ void add(std::string& sentence, const std::string& more) {
   if (words_of(sentence + more).size() <= 30) sentence += more;
 }
 
-/// What a step waits for.
+/// Something that a step waits for.
 struct Cause {
   Seconds time;
   std::string name, detail, cure;
@@ -53,7 +53,7 @@ Cause exposed(const TrainingJob& job, const std::optional<PredictedJob>& predict
   return {job.exposed, "exposed communication", std::move(detail), std::string(cure)};
 }
 
-/// What is worth a change, the largest first.
+/// The causes that are worth a change, the largest first.
 std::vector<Cause> causes_of(const TrainingJob& job, const std::optional<PredictedJob>& predicted) {
   const Seconds idle = job.idle.value_or(Seconds(0)), loads = job.input.value_or(Seconds(0));
   const Seconds input = job.compute ? std::min(loads, idle) : loads;
@@ -81,7 +81,7 @@ std::string sentence(const std::vector<Cause>& causes, Seconds step) {
   return text;
 }
 
-/// Where nothing but computation takes much.
+/// The sentence where nothing but computation takes much.
 std::string computation(const TrainingJob& job) {
   std::string text = job.compute ? fmt::format("Computation limits the step: the GPU is busy {:.0f} % of {}",
                                                100 * (*job.compute / job.step), ms(job.step))
@@ -96,7 +96,7 @@ std::string computation(const TrainingJob& job) {
   return text;
 }
 
-/// Of a job whose passes are not known.
+/// The sentence about a job whose passes are not known.
 std::string without_passes(const TrainingJob& job) {
   const RecordingAdvice& advice = job.recordings[job.shown].advice;
   std::string text = "Where the time of a step goes is not in the file";

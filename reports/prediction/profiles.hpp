@@ -1,6 +1,7 @@
 #pragma once
 
 /// Profiles side by side, as a table for people and as JSON for machines.
+///
 /// Two profiles, figure by figure. Pure.
 
 #include <optional>

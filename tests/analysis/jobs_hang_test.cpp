@@ -67,8 +67,8 @@ TEST(Hang, NamesTheFirstExchangeAndWhatTheRanksDid) {
     EXPECT_EQ(job_of_two(ranks).hang, said);
 }
 
-/// Steps of 100 ms with an exchange each, which completes within 10 ms, the last one perhaps; and what another group
-/// did so many seconds later.
+/// Steps of 100 ms with an exchange each, which completes within 10 ms, the last one perhaps; and an exchange of
+/// another group `later` seconds after them.
 std::string running_dump(int last, bool completed, double later = 0) {
   Json entries = Json::array();
   for (int sequence = 1; sequence <= last; ++sequence) {

@@ -1,6 +1,7 @@
 #pragma once
 
 /// What a rank carries from step to step beside the model: residuals and momenta of lossy compressors.
+///
 /// How the gradients of a model, and its parameters, lie in flat buffers.
 
 #include <cstdint>

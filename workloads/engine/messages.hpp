@@ -5,6 +5,7 @@
 /// As in Horovod, rank 0 coordinates: workers announce the tensors that are ready, rank 0 orders every rank
 /// to exchange the buckets that its fusion policies make, in one order for all. Tensors are bits and not names, as in
 /// Horovod's response cache once it is warm: what the bits stand for is agreed when the layout is shared.
+///
 /// Sending and receiving small messages over a `Transport`.
 
 #include <algorithm>

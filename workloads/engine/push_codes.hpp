@@ -1,6 +1,7 @@
 #pragma once
 
 /// How gradients travel to servers that apply them as they come: as they are, or coded by the strategy's compressor.
+///
 /// Which servers hold what, where they apply gradients as they come.
 
 #include <cstdint>

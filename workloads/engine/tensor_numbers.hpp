@@ -1,6 +1,7 @@
 #pragma once
 
 /// Numbers in tensors of LibTorch's, on any device it has. Included by files that include LibTorch alone.
+///
 /// What a replica keeps for outer updates (`OuterStep`) of its parameters. Included by files that include LibTorch
 /// alone.
 

@@ -1,6 +1,7 @@
 #pragma once
 
 /// Where the time of a simulated step goes.
+///
 /// A step of a model that is divided among ranks: passes through a pipeline of stages, tensor groups that exchange what
 /// lies between layers, and replicas that add up gradients.
 

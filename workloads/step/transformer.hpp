@@ -1,6 +1,7 @@
 #pragma once
 
 /// Transformers by their numbers: `gpt:layers=12,hidden=768,heads=12,vocab=50257,seq=1024`.
+///
 /// What training on one sample costs a GPU, counted from the layers of a model.
 
 #include <cstdint>
