@@ -52,33 +52,31 @@ double SimulatedCollective::arrival(const Transfer& transfer, bool whole) {
 SimulatedCollective::Lockstep SimulatedCollective::next_lockstep(const PlannedRun& planned, int index) const {
   const TransferRun& run = planned.run;
   const Transfer first = run.at(index);
-  const auto alike = [&](int further) {
-    return elements_of(run.at(index + further * planned.groups)) == elements_of(first);
-  };
-  // Chunk sizes change once at most: an even split gives the first chunks one element more.
-  int same = 0, end = (run.count - 1 - index) / planned.groups;
-  while (same < end) {
-    const int middle = end - (end - same) / 2;
-    if (alike(middle))
-      same = middle;
-    else
-      end = middle - 1;
-  }
-  return {first, run.src_step * planned.groups, run.dst_step * planned.groups, run.chunk_step * planned.groups,
-          same + 1};
+  const int stride = run.chunk_step * planned.groups;
+  const int count = (run.count - 1 - index) / planned.groups + 1;
+  // An even split gives the first chunks one element more.
+  const auto chunks = static_cast<std::int64_t>(chunk_begin_.size()) - 1;
+  const int longer = static_cast<int>(chunk_begin_.back() % chunks) - first.first_chunk;
+  return {first, run.src_step * planned.groups, run.dst_step * planned.groups, stride,
+          longer > 0 ? std::min(count, (longer + stride - 1) / stride) : count};
 }
 
 void SimulatedCollective::arrivals_of(const Lockstep& step, double* arrivals) {
   Network& net = *network_;
   const RankLayout& layout = net.layout_;
   const auto [round, src, dst, first_chunk, chunk_count, kind] = step.first;
-  const bool local = layout.node[src] == layout.node[dst];
-  const std::int64_t elements = elements_of(step.first);
-  const Network::Message sent = messages_.of(local, kind, elements);
-  if (elements == 0 || (sent.streams > 0 && !claim_streams(step))) return arrivals_one_by_one(step, arrivals);
-
   const double* fine = ready_.carried_from(first_chunk);
   const double* whole = ready_.whole_from(src);
+  const auto begin = [=](int i) { return std::max(whole[i], fine[i]); };
+  const std::int64_t elements = elements_of(step.first);
+  if (elements == 0) {
+    for (int i = 0; i < step.count; ++i) arrivals[i] = begin(i);
+    return;
+  }
+  const bool local = layout.node[src] == layout.node[dst];
+  const Network::Message sent = messages_.of(local, kind, elements);
+  if (sent.streams > 0 && !claim_streams(step)) return arrivals_one_by_one(step, arrivals);
+
   double* out = local ? &net.link_out_[layout.lane[src]] : &net.nic_out_[layout.node[src]];
   double* in = local ? &net.link_in_[layout.lane[dst]] : &net.nic_in_[layout.node[dst]];
   double* streams = &net.first_streams_free_at_[layout.lane[src]];
@@ -86,11 +84,10 @@ void SimulatedCollective::arrivals_of(const Lockstep& step, double* arrivals) {
   // No two of these transfers meet, and none of these arrays overlap, which the compiler cannot know.
 #pragma GCC ivdep
     for (int i = 0; i < count; ++i) {
-      const double begin = std::max(whole[i], fine[i]);
-      double passed = Network::pass(out[i], begin, sent.link);
-      passed = std::max(passed, Network::pass(in[i], begin, sent.link));
+      double passed = Network::pass(out[i], begin(i), sent.link);
+      passed = std::max(passed, Network::pass(in[i], begin(i), sent.link));
       if constexpr (decltype(has_streams)::value)
-        passed = std::max(passed, Network::pass(streams[i], begin, sent.streams));
+        passed = std::max(passed, Network::pass(streams[i], begin(i), sent.streams));
       arrivals[i] = passed + sent.afterwards;
     }
   };
