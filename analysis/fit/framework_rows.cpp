@@ -26,7 +26,7 @@ FrameworkRows framework_rows(const std::vector<CaseResult>& results, const std::
                              const std::string& profile) {
   std::vector<Point> measured = make_points(results, baselines);
   std::erase_if(measured, [](const Point& point) {
-    return point.asked.evidence != Evidence::measured || !point.asked.strategy.of_framework();
+    return !point.asked.is_of_machine() || !point.asked.strategy.of_framework();
   });
   FrameworkRows found;
   if (measured.empty()) return found;

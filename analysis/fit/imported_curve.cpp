@@ -66,7 +66,7 @@ class Reader {
   void add(const CollectiveOutputRow& row) {
     const Case& asked = row.result.asked;
     const std::int64_t bytes = asked.collective.bytes;
-    if (asked.evidence != Evidence::measured)
+    if (!asked.is_of_machine())
       fail(fmt::format("its {} B are {}, and only what was measured tells of a cluster", bytes,
                        to_string(asked.evidence)),
            "");

@@ -25,8 +25,8 @@ std::optional<double> number_or_none(const JsonValue& row, const char* name) {
 }
 
 Evidence evidence_of(const JsonValue& word) {
-  for (const Evidence each : {Evidence::measured, Evidence::emulated, Evidence::simulated, Evidence::published})
-    if (to_string(each) == word.text()) return each;
+  for (const EvidenceKind& each : kEvidenceKinds)
+    if (each.name == word.text()) return each.evidence;
   word.fail("is no evidence");
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
@@ -23,8 +22,9 @@ bool same_place(const Case& a, const Case& b) {
 }
 
 bool predictable(const Case& measured) {
-  return measured.gpus > 1 && measured.processes_per_gpu <= 1 && measured.strategy.communicates() &&
-         !measured.strategy.dedicated() && (measured.image_size > 0 || !measured.model_digest.empty());
+  return measured.is_of_machine() && measured.gpus > 1 && measured.processes_per_gpu <= 1 &&
+         measured.strategy.communicates() && !measured.strategy.dedicated() &&
+         (measured.image_size > 0 || !measured.model_digest.empty());
 }
 
 /// Whether simulated ranks are on as many nodes as measured ones, where these are on several.
@@ -45,30 +45,23 @@ bool same_work(const Case& a, const Case& b) {
          same_optimizer(a.training, b.training) && same_strategy(a.strategy, b.strategy);
 }
 
-bool comparable(const Point& point, Evidence evidence) {
-  return point.asked.evidence == evidence && !point.failed && point.efficiency.has_value();
-}
-
-/// Returns whether the efficiency or, of a source that states no rate of one GPU, the throughput can be compared.
-bool comparable_figure(const Point& point, Evidence evidence) {
-  return comparable(point, evidence) || (point.asked.evidence == evidence && !point.failed && point.throughput > 0);
-}
+bool comparable(const Point& point) { return !point.failed && point.efficiency.has_value(); }
 
 /// Returns it with the efficiency that it has at the simulated rate of one GPU, where its source states none.
 Point beside(const Point& simulated, Point published) {
-  if (published.efficiency || !(simulated.throughput > 0)) return published;
+  if (published.efficiency || !(published.throughput > 0) || !(simulated.throughput > 0)) return published;
   published.efficiency = *simulated.efficiency * published.throughput / simulated.throughput;
   published.baseline = "one GPU as simulated: its source states none";
   return published;
 }
 
-/// The comparable points of one evidence, in their order, by workload and GPUs, in which all pairs agree.
-class ComparablePoints {
+/// The points that are known in one way, in their order, by workload and GPUs, in which all pairs agree.
+class KnownPoints {
  public:
-  ComparablePoints(const std::vector<Point>& points, Evidence evidence,
-                   bool (*may_be)(const Point&, Evidence) = comparable) {
+  KnownPoints(const std::vector<Point>& points, bool (*known)(Evidence)) {
     for (const Point& point : points)
-      if (may_be(point, evidence)) points_[{point.asked.workload, point.asked.gpus}].push_back(&point);
+      if (known(point.asked.evidence) && !point.failed)
+        points_[{point.asked.workload, point.asked.gpus}].push_back(&point);
   }
 
   const std::vector<const Point*>& like(const Case& asked) const {
@@ -77,11 +70,12 @@ class ComparablePoints {
     return found == points_.end() ? kNone : found->second;
   }
 
-  /// The first of these that `matches(Case)`; null where there is none.
+  /// The first of these with an efficiency that `matches(Case)`; null where there is none.
   template <class Matches>
   const Point* first(const Case& asked, Matches matches) const {
     const auto& all = like(asked);
-    const auto found = std::ranges::find_if(all, [&](const Point* point) { return matches(point->asked); });
+    const auto found =
+        std::ranges::find_if(all, [&](const Point* point) { return point->efficiency && matches(point->asked); });
     return found == all.end() ? nullptr : *found;
   }
 
@@ -89,26 +83,13 @@ class ComparablePoints {
   std::map<std::pair<std::string, int>, std::vector<const Point*>> points_;
 };
 
-template <class Pair>
-ComparisonSummary summary_of(const std::vector<Pair>& pairs) {
-  ComparisonSummary summary;
-  for (const Pair& pair : pairs) {
-    const double size = std::fabs(pair.difference);
-    summary.mean += size;
-    summary.maximum = std::max(summary.maximum, size);
-    ++summary.count;
-  }
-  if (summary.count > 0) summary.mean /= static_cast<double>(summary.count);
-  return summary;
-}
-
 }  // namespace
 
 std::vector<Comparison> compare_with_published(const std::vector<Point>& points) {
-  const ComparablePoints published(points, Evidence::published, comparable_figure);
+  const KnownPoints published(points, is_of_others);
   std::vector<Comparison> comparisons;
   for (const Point& simulated : points) {
-    if (!comparable(simulated, Evidence::simulated)) continue;
+    if (!comparable(simulated) || !simulated.asked.is_predicted()) continue;
     for (const Point* known : published.like(simulated.asked)) {
       const Point figure = beside(simulated, *known);
       if (same_place(simulated.asked, figure.asked) && figure.efficiency)
@@ -120,10 +101,10 @@ std::vector<Comparison> compare_with_published(const std::vector<Point>& points)
 }
 
 std::vector<Prediction> compare_with_measured(const std::vector<Point>& points) {
-  const ComparablePoints simulated(points, Evidence::simulated);
+  const KnownPoints simulated(points, is_predicted);
   std::vector<Prediction> predictions;
   for (const Point& measured : points) {
-    if (!comparable(measured, Evidence::measured) || !predictable(measured.asked)) continue;
+    if (!comparable(measured) || !predictable(measured.asked)) continue;
     const Point* same = simulated.first(measured.asked, [&](const Case& other) {
       return same_work(other, measured.asked) && same_spread(other, measured.asked);
     });
@@ -133,13 +114,12 @@ std::vector<Prediction> compare_with_measured(const std::vector<Point>& points) 
 }
 
 std::vector<EmulatedPair> compare_with_emulated(const std::vector<Point>& points) {
-  const ComparablePoints simulated(points, Evidence::simulated), published(points, Evidence::published),
-      measured(points, Evidence::measured);
+  const KnownPoints simulated(points, is_predicted), published(points, is_of_others), measured(points, is_of_machine);
   const auto copy_of = [](const Point* point) { return point == nullptr ? std::nullopt : std::optional(*point); };
   std::vector<EmulatedPair> pairs;
   for (const Point& emulated : points) {
-    if (!comparable(emulated, Evidence::emulated) || emulated.throughput <= 0) continue;
     const Case& asked = emulated.asked;
+    if (!comparable(emulated) || !asked.is_timed() || asked.is_of_machine() || emulated.throughput <= 0) continue;
     const Point* same = simulated.first(asked, [&](const Case& other) {
       return other.profile == asked.profile && other.question() == asked.question();
     });
@@ -160,9 +140,5 @@ std::vector<EmulatedPair> compare_with_emulated(const std::vector<Point>& points
   }
   return pairs;
 }
-
-ComparisonSummary summarize_emulated(const std::vector<EmulatedPair>& pairs) { return summary_of(pairs); }
-ComparisonSummary summarize(const std::vector<Comparison>& comparisons) { return summary_of(comparisons); }
-ComparisonSummary summarize_predictions(const std::vector<Prediction>& predictions) { return summary_of(predictions); }
 
 }  // namespace hbench

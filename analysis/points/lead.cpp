@@ -107,8 +107,7 @@ Lead lead_of(const StepEnds& first, const StepEnds& second) {
 }
 
 Lead lead_of(const Point& first, const Point& second) {
-  if (first.asked.evidence == Evidence::simulated && second.asked.evidence == Evidence::simulated)
-    return simulated_lead(first, second);
+  if (first.asked.is_predicted() && second.asked.is_predicted()) return simulated_lead(first, second);
   const RatioEstimate timed = timed_ratio(first, second);
   if (first.timed.size() == 1 && second.timed.size() == 1) return {stated_ratio(first, second), 0, INFINITY};
   if (!timed.interval) return lead_within({stated_ratio(first, second)}, kUnknownScatter);

@@ -138,8 +138,7 @@ std::string implausible(const Run& run, std::chrono::sys_seconds now) {
 }
 
 bool has_figure(const CaseResult& result) {
-  if (result.asked.evidence == Evidence::published)
-    return has_timed(result, "throughput") || has_timed(result, "efficiency");
+  if (result.asked.is_of_others()) return has_timed(result, "throughput") || has_timed(result, "efficiency");
   return has_timed(result, tracked_metric(result).name);
 }
 

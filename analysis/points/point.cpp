@@ -35,7 +35,7 @@ void above_ideal(const Point& point, Warnings& warnings) {
 }
 
 void modelled_rate(const Point& point, Warnings& warnings) {
-  if (point.asked.evidence == Evidence::simulated && has_modelled_rate(point.asked))
+  if (point.asked.is_predicted() && has_modelled_rate(point.asked))
     warnings.push_back(
         fmt::format("nobody measured the samples/s of one GPU of {} at {}: modelled; --rate gives your own",
                     point.asked.profile, point.asked.workload));

@@ -253,15 +253,14 @@ std::vector<Point> make_points(const std::vector<CaseResult>& results, const std
     if (point.failed) continue;
     if (result.asked.is_timed())
       fill_timed(point, result, baselines);
-    else if (result.asked.evidence == Evidence::simulated)
+    else if (result.asked.is_predicted())
       fill_simulated(point, result);
     else
       fill_published(point, result);
-    if (result.asked.evidence == Evidence::published || result.asked.is_collective()) continue;
+    if (result.asked.is_of_others() || result.asked.is_collective()) continue;
     fill_parts(point.memory, metric::kMemory, result);
     fill_parts(point.staleness, metric::kStaleness, result);
-    if (result.asked.evidence == Evidence::measured)
-      point.consensus_distance = value_of(result, metric::kConsensusDistance);
+    point.consensus_distance = value_of(result, metric::kConsensusDistance);
     fill_parts(point.sent, metric::kSent, result);
     if (std::string doubt = warn_of_batch(result.asked); !doubt.empty()) point.warnings.push_back(std::move(doubt));
   }

@@ -2,6 +2,8 @@
 
 /// Points: what reports and exports show, computed from stored results. Pure functions.
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -67,8 +69,17 @@ struct ComparisonSummary {
   double mean = 0;
   double maximum = 0;
 };
-ComparisonSummary summarize(const std::vector<Comparison>& comparisons);
-ComparisonSummary summarize_predictions(const std::vector<Prediction>& predictions);
-ComparisonSummary summarize_emulated(const std::vector<EmulatedPair>& pairs);
+/// Sizes of the differences of `Comparison`, `Prediction` or `EmulatedPair`.
+template <class Pair>
+ComparisonSummary summarize(const std::vector<Pair>& pairs) {
+  ComparisonSummary summary{.count = pairs.size()};
+  for (const Pair& pair : pairs) {
+    const double size = std::fabs(pair.difference);
+    summary.mean += size;
+    summary.maximum = std::max(summary.maximum, size);
+  }
+  if (!pairs.empty()) summary.mean /= static_cast<double>(pairs.size());
+  return summary;
+}
 
 }  // namespace hbench

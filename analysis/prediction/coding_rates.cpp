@@ -44,7 +44,7 @@ Line line_through(const std::map<double, std::vector<double>>& times) {
 
 bool is_timed_there(const CaseResult& result, const Case& like) {
   const Case& asked = result.asked;
-  return result.status == CaseStatus::done && asked.evidence == Evidence::measured && asked.is_collective() &&
+  return result.status == CaseStatus::done && asked.is_of_machine() && asked.is_collective() &&
          asked.strategy.compresses() && asked.machine == like.machine &&
          asked.training.on_gpu() == like.training.on_gpu();
 }

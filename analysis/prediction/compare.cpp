@@ -132,7 +132,6 @@ PredictionRequest request_of(const ReadyComparison& asked, const ComparedPlace& 
   request.workloads = split_list(asked.workloads, "workloads");
   request.presets = split_list(asked.presets, "presets");
   request.profiles = {std::string(place.nodes)};
-  request.evidence = {Evidence::simulated};
   if (place.is_real()) request.evidence.insert(Evidence::published);
   return request;
 }

@@ -50,7 +50,7 @@ std::string refuse_engine_passes(const PlannedCase& planned, const Catalog& cata
   const std::string method = strategy.method.text();
   if (asked.accumulate > 1 && strategy.method.exchanges_each_micro_batch())
     return fmt::format("each micro-batch of {} has exchanges of its own, which are simulated only", method);
-  if (asked.evidence != Evidence::emulated || !strategy.method.goes_by_units()) return {};
+  if (!is_of_emulated_cluster(asked, catalog) || !strategy.method.goes_by_units()) return {};
   const NumberBytes bytes = number_bytes_of(asked, catalog);
   if (bytes.gathered() == bytes.gradient) return {};
   return fmt::format("{} gathers parameters in 16 bits where gradients are float32, which is simulated only", method);
@@ -176,9 +176,9 @@ void PlanBuilder::check_names() const {
 /// Whether this machine has room for a case; the reason is kept where it has not.
 bool PlanBuilder::fits(const Case& asked, const TrainingStrategy& strategy, const World& world) {
   std::string why_not;
-  if (asked.evidence == Evidence::simulated)
+  if (asked.is_predicted())
     why_not = refuse_size(world, plan_.catalog.traces.at(asked.workload).timeline, strategy, limits_.memory);
-  else if (asked.evidence == Evidence::emulated && is_on_cluster(asked))
+  else if (is_on_cluster(asked))
     why_not = refuse_emulated(asked, strategy, world);
   if (why_not.empty()) return true;
   lacks(fmt::format("{} on {} GPUs, {}", asked.strategy.label(), asked.gpus, to_string(asked.evidence)),
@@ -198,9 +198,8 @@ void PlanBuilder::add(Case asked, const TrainingStrategy& strategy) {
     if (const auto trace = plan_.catalog.traces.find(step.asked.workload);
         why.empty() && trace != plan_.catalog.traces.end())
       why = refuse_fragments(strategy.method, trace->second.timeline.gradients.size());
-    if (why.empty() && step.asked.evidence != Evidence::simulated)
-      why = refuse_engine(strategy, step.asked.evidence == Evidence::emulated);
-    if (why.empty() && step.asked.evidence != Evidence::simulated) why = refuse_engine_passes(step, plan_.catalog);
+    if (why.empty() && !step.asked.is_predicted()) why = refuse_engine(strategy, is_on_cluster(step));
+    if (why.empty() && !step.asked.is_predicted()) why = refuse_engine_passes(step, plan_.catalog);
     if (!why.empty()) {
       const std::string with = strategy.compressor.verbatim() ? "" : " with " + strategy.compressor.text();
       unsuited_[{strategy.algorithm.text() + with, std::move(why)}].insert(step.asked.gpus);
@@ -248,14 +247,14 @@ const std::string& PlanBuilder::auto_rule(const std::string& profile, int gpus) 
 }
 
 void PlanBuilder::add_predictions() {
-  for (const Evidence evidence : {Evidence::emulated, Evidence::simulated})
-    if (request_.evidence.contains(evidence)) add_clusters(evidence);
-  if (request_.evidence.contains(Evidence::published)) add_published();
+  for (const Evidence evidence : request_.evidence)
+    if (is_of_cluster(evidence)) add_clusters(evidence);
+  if (request_.asks(is_of_others)) add_published();
 }
 
 void PlanBuilder::add_clusters(Evidence evidence) {
-  if (evidence == Evidence::emulated && !limits_.no_emulation.empty())
-    return lacks("emulated runs", limits_.no_emulation);
+  if (is_timed(evidence) && !limits_.no_emulation.empty())
+    return lacks(fmt::format("{} runs", to_string(evidence)), limits_.no_emulation);
   for (const std::string& name : request_.workloads)
     if (!is_file_name(name) && !data_.traces.has(name) && !contains(traces_, name))
       refuse(
@@ -270,7 +269,7 @@ void PlanBuilder::add_clusters(Evidence evidence) {
     for (const int gpus : request_.gpus)
       for (const std::string& trace : traces_) {
         // One GPU exchanges nothing: its replay is the timeline.
-        if (evidence == Evidence::emulated && gpus == 1) continue;
+        if (is_timed(evidence) && gpus == 1) continue;
         add_strategies(evidence, trace, profile, gpus);
       }
 }
@@ -283,7 +282,7 @@ void PlanBuilder::add_strategies(Evidence evidence, const std::string& trace, co
                   .gpus_per_node = cluster.gpus_per_domain(),
                   .nodes = cluster.nodes_of(gpus),
                   .auto_rule = auto_rule(profile, gpus)};
-  const bool searches = evidence == Evidence::simulated && contains(request_.methods, kAuto);
+  const bool searches = is_predicted(evidence) && contains(request_.methods, kAuto);
   if (searches) of.auto_methods = methods_to_search(gpus, cluster.gpus_per_domain());
   const std::vector<TrainingStrategy> strategies = strategies_asked(request_, of, plan_.refused);
   const auto is_named = [&](const TrainingStrategy& strategy) {
@@ -408,7 +407,7 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
   if (std::string why = refuse_memory(step, plan_.catalog); !why.empty())
     return refuse(fmt::format("{} on GPUs of {:.0f} GB", trace.name, profile.gpu_memory.value / 1e9), std::move(why));
   if (own_traces_.contains(trace.name)) asked.model_digest = trace_digests_.at(trace.name);
-  asked.implementation = evidence == Evidence::emulated ? kEmulationRevision : kSimulatorRevision;
+  asked.implementation = is_timed(evidence) ? kEmulationRevision : kSimulatorRevision;
   asked.source = fmt::format("profile {} ({}); timeline {} ({}, {}); {}one GPU: {}", profile.name, profile.digest,
                              trace.name, trace_digests_.at(trace.name), trace.source, precision_text(request_, bytes),
                              rate_source(request_, profile, trace));
@@ -454,21 +453,18 @@ void PlanBuilder::add_published() {
     twins.push_back(figure.asked);
     plan_.published.push_back(std::move(figure));
   }
-  if (!request_.evidence.contains(Evidence::simulated)) return;
+  const auto predicted = std::ranges::find_if(request_.evidence, is_predicted);
+  if (predicted == request_.evidence.end()) return;
   for (const Case& twin : twins) {
+    const auto is_twin = [&](const Case& asked) {
+      return asked.is_predicted() && asked.workload == twin.workload && asked.gpus == twin.gpus &&
+             asked.profile == twin.profile && asked.strategy == twin.strategy &&
+             asked.batch_per_gpu == twin.batch_per_gpu;
+    };
     if (!plan_.catalog.profiles.contains(twin.profile)) add_profile(twin.profile);
-    if (!plan_.catalog.traces.contains(twin.workload) || is_planned(twin)) continue;
-    add_on_cluster(Evidence::simulated, twin.workload, twin.profile, twin.gpus, planned(twin).strategy,
-                   twin.batch_per_gpu);
+    if (!plan_.catalog.traces.contains(twin.workload) || std::ranges::any_of(plan_.cases, is_twin)) continue;
+    add_on_cluster(*predicted, twin.workload, twin.profile, twin.gpus, planned(twin).strategy, twin.batch_per_gpu);
   }
-}
-
-bool PlanBuilder::is_planned(const Case& twin) const {
-  return std::ranges::any_of(plan_.cases, [&](const Case& asked) {
-    return asked.evidence == Evidence::simulated && asked.workload == twin.workload && asked.gpus == twin.gpus &&
-           asked.profile == twin.profile && asked.strategy == twin.strategy &&
-           asked.batch_per_gpu == twin.batch_per_gpu;
-  });
 }
 
 Plan PlanBuilder::finish() {
@@ -487,7 +483,7 @@ Plan plan_predictions(const PredictionRequest& request, const Data& data, const 
 }
 
 bool is_of_emulated_cluster(const Case& asked, const Catalog& catalog) {
-  return asked.evidence == Evidence::emulated && catalog.profiles.contains(asked.profile);
+  return asked.is_timed() && !asked.is_local() && catalog.profiles.contains(asked.profile);
 }
 
 }  // namespace hbench

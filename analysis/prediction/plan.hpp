@@ -84,7 +84,6 @@ class PlanBuilder {
   std::vector<std::string> default_profiles() const;
   int batch_of(const Trace& trace);
   bool in_range(const Case& figure) const;
-  bool is_planned(const Case& twin) const;
   [[noreturn]] void nothing_left() const;
 
   const PredictionRequest& request_;

@@ -5,6 +5,7 @@
 /// How many samples a GPU takes in a step: the same at every GPU count (weak scaling), or its share of a global batch
 /// (strong scaling), in one micro-batch or several whose gradients are added up. Pure.
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -36,7 +37,7 @@ struct PredictionRequest {
   /// Frameworks that are simulated as well, each a preset with its method.
   std::vector<std::pair<std::string, std::string>> preset_methods;
   std::vector<ServerChoice> servers;
-  std::set<Evidence> evidence;
+  std::set<Evidence> evidence{Evidence::simulated};
   int batch = 0;               ///< per GPU and micro-batch; 0: the profile's
   int accumulate = 0;          ///< micro-batches of a step; 0: one, or what `batch` and `global_batch` make of it
   int global_batch = 0;        ///< samples of a step at every GPU count (strong scaling); 0: each GPU's stays (weak)
@@ -51,6 +52,8 @@ struct PredictionRequest {
   std::optional<OptimizerChoice> optimizer = {};      ///< none: `TrainingStrategy::optimizer`
   bool overlap = true;
 
+  /// Whether some of the evidence has this property (`analysis/records/evidence.hpp`).
+  bool asks(bool (*property)(Evidence)) const { return std::ranges::any_of(evidence, property); }
   /// Samples/s that were given for GPUs of this name; 0: none.
   double rate_on(std::string_view gpu) const;
   /// Refuses `gpu_rates` of which no cluster's GPU has one, and a name that is no GPU's. \throws Error (usage).

@@ -63,7 +63,7 @@ void add_framework_methods(const PredictionRequest& request, int nodes, std::vec
 
 Names compressors_for(const PredictionRequest& request, const AlgorithmRule& algorithm, Evidence evidence) {
   if (!request.compressors.empty()) return request.compressors;
-  if (algorithm.uses_servers() || evidence != Evidence::simulated) return {"none"};
+  if (algorithm.uses_servers() || !is_predicted(evidence)) return {"none"};
   return {"none", "fp16"};
 }
 
@@ -76,13 +76,12 @@ Names fusions_for(const PredictionRequest& request, const AlgorithmRule& algorit
 
 Names placements_for(const PredictionRequest& request, Evidence evidence) {
   if (!request.placements.empty()) return request.placements;
-  if (evidence == Evidence::measured) return {"greedy"};
-  return {"greedy", "sliced"};
+  return is_of_machine(evidence) ? Names{"greedy"} : Names{"greedy", "sliced"};
 }
 
 std::vector<ServerChoice> servers_for(const PredictionRequest& request, Evidence evidence) {
   if (!request.servers.empty()) return request.servers;
-  if (evidence == Evidence::measured) return {{false, 0}};
+  if (is_of_machine(evidence)) return {{false, 0}};
   return {{true, 0}, {false, 0}};
 }
 
@@ -106,7 +105,7 @@ void add_placed(const PredictionRequest& request, const StrategiesOf& of, Traini
 /// Whether the engine keeps optimizer state on the rank that a bucket's sums are left on.
 bool needs_fixed_buckets(const PredictionRequest& request, const MethodChoice& method, Evidence evidence) {
   const bool has_state = request.optimizer && request.optimizer->state() > 0;
-  return evidence == Evidence::measured && has_state && sharded(method.plan(request.overlap)).optimizer;
+  return is_of_machine(evidence) && has_state && sharded(method.plan(request.overlap)).optimizer;
 }
 
 /// The methods that were asked for, with what is tried for `auto`.
@@ -174,7 +173,7 @@ Names algorithms_for(const PredictionRequest& request, const StrategiesOf& of, s
   Names names = request.algorithms;
   if (names.empty()) {
     names = {"ring", "ps"};
-    if (of.evidence == Evidence::measured) names.push_back("vendor");
+    if (is_of_machine(of.evidence)) names.push_back("vendor");
   }
   if (!of.auto_rule.empty()) std::ranges::replace(names, std::string(kAuto), of.auto_rule);
   if (std::erase(names, kAuto) > 0)
@@ -194,7 +193,7 @@ void add_algorithms(const PredictionRequest& request, const StrategiesOf& of, st
       strategy.compressor = parse_compressor(given);
       for (const std::string& fusion : fusions_for(request, strategy.algorithm, strategy.compressor)) {
         strategy.fusion = parse_fusion(fusion);
-        if (of.evidence == Evidence::measured && strategy.fusion.text() == "recorded") {
+        if (is_of_machine(of.evidence) && strategy.fusion.text() == "recorded") {
           refuse(refused, "recorded buckets, measured",
                  "a model has none; give their numbers of tensors: recorded:2-15-12");
           continue;
@@ -225,14 +224,14 @@ std::vector<std::string> methods_to_search(int gpus, int gpus_per_domain) {
 std::vector<TrainingStrategy> strategies_asked(const PredictionRequest& request, const StrategiesOf& of,
                                                std::vector<Refusal>& refused) {
   std::vector<TrainingStrategy> all;
-  if (of.evidence == Evidence::simulated) all = frameworks(request, of.nodes);
-  if (of.evidence == Evidence::emulated && !request.presets.empty())
-    refuse(refused, "presets, emulated",
+  if (is_predicted(of.evidence)) all = frameworks(request, of.nodes);
+  if (is_of_cluster(of.evidence) && is_timed(of.evidence) && !request.presets.empty())
+    refuse(refused, fmt::format("presets, {}", to_string(of.evidence)),
            "what a framework costs its hosts is simulated; emulated ranks run hbench's own engine");
   if (!only_presets(request)) add_algorithms(request, of, all, refused);
   all = with_methods(request, of, all, refused);
   leave_out_unnamed(request, of, all);
-  if (of.evidence == Evidence::simulated) add_framework_methods(request, of.nodes, all);
+  if (is_predicted(of.evidence)) add_framework_methods(request, of.nodes, all);
   return all;
 }
 

@@ -38,7 +38,7 @@ std::string name_of(const Case& asked) {
 bool has_steps(const CaseResult& result) {
   if (result.status != CaseStatus::done || result.asked.is_collective()) return false;
   // One process alone is never simulated: a database that was edited may say so.
-  if (result.asked.evidence == Evidence::simulated) return result.asked.strategy.communicates();
+  if (result.asked.is_predicted()) return result.asked.strategy.communicates();
   return result.asked.is_timed() && !stored_ledgers(result.samples).empty();
 }
 

@@ -29,7 +29,6 @@ bool has_room(const PredictionRequest& request, const Trace& trace, const Profil
   strategy.recomputation = request.recomputation;
   strategy.optimizer = request.optimizer;
   Case asked;
-  asked.evidence = Evidence::simulated;
   asked.workload = trace.name;
   asked.profile = profile.name;
   asked.gpus = request.gpus.empty() ? 1 : request.gpus.back();

@@ -33,7 +33,6 @@ void validate_workload(const RateModel& model, const Profile& gpu, const Trace& 
 
 Case case_of(const Profile& profile, const MeasuredCurve& curve, std::int64_t bytes) {
   Case asked;
-  asked.evidence = Evidence::simulated;
   asked.profile = profile.name;
   asked.gpus = curve.ranks;
   asked.nodes = curve.nodes;

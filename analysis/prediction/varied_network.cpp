@@ -48,7 +48,6 @@ std::optional<BytesPerSecond> least_rate(const std::function<bool(BytesPerSecond
 Plan plan_across_nodes(PredictionRequest request, const Data& data, std::int64_t memory) {
   if (request.profiles.size() != 1)
     throw Error(ExitCode::usage, "the network of one cluster is varied at a time", "give --profile one name");
-  request.evidence = {Evidence::simulated};
   // As frameworks place them, and as `hbench choose` does.
   request.placements = {"sliced"};
   request.servers = {{.colocated = true, .count = 0}};

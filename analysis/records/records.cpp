@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "collectives/base/table.hpp"
 #include "workloads/methods/method.hpp"
 
 namespace hbench {
 namespace {
-
-constexpr std::array<std::string_view, 4> kEvidence{"measured", "emulated", "simulated", "published"};
 
 /// What a strategy gets when nobody asks for a policy: servers take every tensor by itself, and a framework has the one
 /// that is called after it.
@@ -32,12 +31,8 @@ std::string fusion_in_words(const std::string& fusion) {
 
 }  // namespace
 
-std::string_view to_string(Evidence evidence) { return kEvidence.at(static_cast<std::size_t>(evidence)); }
-
 Evidence parse_evidence(std::string_view text) {
-  for (std::size_t i = 0; i < kEvidence.size(); ++i)
-    if (kEvidence[i] == text) return static_cast<Evidence>(i);
-  throw unknown_name("evidence", text, kEvidence);
+  return find_entry(std::span<const EvidenceKind>(kEvidenceKinds), text, "evidence").evidence;
 }
 
 std::string_view policy_of(std::string_view fusion) { return fusion.substr(0, fusion.find(':')); }
@@ -114,21 +109,12 @@ std::optional<double> value_of(const CaseResult& result, std::string_view metric
   return found == result.samples.end() ? std::nullopt : std::optional(found->value);
 }
 
-namespace {
-
-bool has_all(const std::map<std::string, std::string>& labels, const std::map<std::string, std::string>& wanted) {
-  return std::ranges::all_of(wanted, [&](const auto& label) {
-    const auto found = labels.find(label.first);
-    return found != labels.end() && found->second == label.second;
-  });
-}
-
-}  // namespace
-
 bool RunFilter::accepts(const Run& asked) const {
-  return (run == 0 || asked.id == run) && has_all(asked.labels, labels);
+  return (run == 0 || asked.id == run) && std::ranges::includes(asked.labels, labels);
 }
 
-bool RunFilter::accepts(const Producer& by) const { return (run == 0 || by.run == run) && has_all(by.labels, labels); }
+bool RunFilter::accepts(const Producer& by) const {
+  return (run == 0 || by.run == run) && std::ranges::includes(by.labels, labels);
+}
 
 }  // namespace hbench

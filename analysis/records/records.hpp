@@ -11,15 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/records/evidence.hpp"
 #include "collectives/base/span.hpp"
 
 namespace hbench {
-
-/// How a figure is known. The order is that of reports.
-enum class Evidence : std::uint8_t { measured, emulated, simulated, published };
-std::string_view to_string(Evidence evidence);
-/// \throws Error (usage), with a suggestion.
-Evidence parse_evidence(std::string_view text);
 
 /// Names that stored strategies share with the tables of the families, which this layer does not look into.
 inline constexpr const char* kNoCommunication = "none";  ///< the algorithm of a baseline: one process alone
@@ -135,8 +130,11 @@ struct Case {
   bool is_collective() const { return !collective.name.empty(); }
   /// Whether another program timed something that hbench has no words for: no point of a scaling curve.
   bool is_benchmark() const { return !benchmark.empty(); }
-  /// Whether samples are times of a clock: measured or emulated.
-  bool is_timed() const { return evidence == Evidence::measured || evidence == Evidence::emulated; }
+  /// Properties of `evidence`.
+  bool is_timed() const { return hbench::is_timed(evidence); }
+  bool is_predicted() const { return hbench::is_predicted(evidence); }
+  bool is_of_others() const { return hbench::is_of_others(evidence); }
+  bool is_of_machine() const { return hbench::is_of_machine(evidence); }
   /// `ring + fp16, nccl, bf16`: the strategy, and what it is trained with when that is not as always.
   std::string strategy_label() const;
 

@@ -181,9 +181,6 @@ std::vector<CaseResult> select_whole(Database& database, Statement& row, bool wi
   return results;
 }
 
-constexpr std::string_view kDoneBaselines =
-    "status = 'done' AND algorithm = 'none' AND evidence IN ('measured', 'emulated')";
-
 /// Of the answers for which `counts` holds. One pass over all: a subquery for each answer to a question that was asked
 /// a thousand times reads a thousand rows a thousand times.
 std::string newest_of_each_key(const std::string& counts) {
@@ -320,8 +317,10 @@ std::vector<CaseResult> select_history(Database& database, const std::string& qu
 }
 
 std::vector<CaseResult> select_baselines(Database& database) {
-  Statement row(database, select_cases(kDoneBaselines));
-  return select_whole(database, row);
+  Statement row(database, select_cases("status = 'done' AND algorithm = 'none'"));
+  std::vector<CaseResult> baselines = select_whole(database, row);
+  std::erase_if(baselines, [](const CaseResult& result) { return !result.asked.is_timed(); });
+  return baselines;
 }
 
 void complete_cases(Database& database) {

@@ -12,6 +12,7 @@
 #include "analysis/statistics/rank_test.hpp"
 #include "analysis/statistics/statistics.hpp"
 #include "analysis/trace/ledger.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -230,10 +231,7 @@ Causes find_causes(const CausesSide& baseline, const CausesSide& head) {
       result.sentences.emplace_back("no part of the step stands out: none grew by more than its launches scatter");
   }
   for (const ChangedFact& fact : result.facts) result.sentences.push_back(sentence_of(fact));
-  for (std::string& sentence : result.sentences) {
-    sentence.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence.front())));
-    sentence += '.';
-  }
+  for (std::string& sentence : result.sentences) sentence = capitalized(sentence) + '.';
   return result;
 }
 

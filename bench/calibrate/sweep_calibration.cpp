@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/coding_rates.hpp"
@@ -92,11 +93,10 @@ std::string CalibrationPlan::in_words() const {
   std::vector<std::string> models;
   for (const Case& baseline : baselines) models.push_back(baseline.workload);
   std::vector<std::string_view> verbs;
-  if (evidence.contains(Evidence::simulated)) verbs.emplace_back("simulate");
-  if (evidence.contains(Evidence::emulated)) verbs.emplace_back("emulate");
+  for (const Evidence each : evidence | std::views::reverse) verbs.push_back(kind_of(each).verb);
   return fmt::format("{} and what joins {}, to {} nodes like this machine joined by {}{}", fmt::join(models, ", "),
                      counted(ranks(), "rank"), fmt::join(verbs, " and "), fmt::join(networks, ", "),
-                     evidence.contains(Evidence::emulated) ? "; how long emulations take is known then" : "");
+                     std::ranges::any_of(evidence, is_timed) ? "; how long emulations take is known then" : "");
 }
 
 fs::path CalibrationPlan::folder(const fs::path& database) const {
@@ -121,9 +121,9 @@ std::optional<CalibrationPlan> plan_calibration(const SweepRequest& request, con
     return std::nullopt;
   }
   CalibrationPlan calibration;
-  for (const Evidence evidence : {Evidence::emulated, Evidence::simulated})
-    if (request.evidence.contains(evidence)) calibration.evidence.insert(evidence);
-  const bool both = request.evidence.contains(Evidence::measured) && !calibration.evidence.empty();
+  for (const Evidence evidence : request.evidence)
+    if (is_of_cluster(evidence)) calibration.evidence.insert(evidence);
+  const bool both = request.asks(is_of_machine) && !calibration.evidence.empty();
   if (!both && choice == CalibrationChoice::always)
     throw Error(ExitCode::usage, "--calibrate measures this machine and predicts more of it, and --evidence does not",
                 "leave out --evidence, or give it measured and one of simulated and emulated");

@@ -119,7 +119,6 @@ class Planner {
                      const std::string& algorithm, const std::string& compressor) {
     const std::int64_t bytes = buffers.front() * element_size(request_);
     Case asked = question_of(request_, workers, buffers);
-    asked.evidence = Evidence::simulated;
     asked.profile = cluster.name;
     asked.nodes = cluster.nodes_of(workers);
     asked.implementation = kSimulatorRevision;
@@ -285,7 +284,7 @@ CollectivePlan make_collective_plan(const CollectiveRequest& request, const Coll
 std::string candidate_label(const Case& asked) {
   Strategy strategy = asked.strategy;
   strategy.fusion.clear();
-  if (asked.evidence == Evidence::simulated) return fmt::format("{} on {}", strategy.label(), asked.profile);
+  if (asked.is_predicted()) return fmt::format("{} on {}", strategy.label(), asked.profile);
   if (strategy.is_vendor() && !is_ours(asked)) return asked.collective.executor;
   return fmt::format("{} by {}", strategy.label(), asked.collective.executor);
 }

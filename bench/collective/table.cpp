@@ -197,8 +197,6 @@ Table compression_table(Rows rows) {
                               "coding."});
 }
 
-bool is_simulated(const CollectiveRow* row) { return row->asked().evidence == Evidence::simulated; }
-
 /// `2 nodes of aws-p5`, with each cluster once.
 std::string clusters_of(const Rows& rows) {
   Cells clusters;
@@ -214,7 +212,7 @@ std::string title(const Rows& rows, const Cells& labels, const TableContext& con
   const Case& asked = rows.front()->asked();
   std::string text = fmt::format("{}, {} {}, {} rank{} on {}", asked.collective.name, asked.collective.data_type,
                                  asked.collective.operation, asked.gpus, asked.gpus == 1 ? "" : "s",
-                                 is_simulated(rows.front()) ? clusters_of(rows) : context.machine);
+                                 rows.front()->asked().is_predicted() ? clusters_of(rows) : context.machine);
   if (!asked.workload.empty())
     text += fmt::format("; the tensors of {}{}, one after another", asked.workload,
                         asked.strategy.fusion.empty() ? "" : fmt::format(" merged by {}", asked.strategy.fusion));
@@ -285,7 +283,7 @@ void add_world(Document& document, const Rows& rows, const TableContext& context
   for (const CollectiveRow* row : rows)
     if (std::ranges::find(labels, row->label) == labels.end()) labels.push_back(row->label);
   const std::string what = title(rows, labels, context);
-  if (is_simulated(rows.front())) {
+  if (rows.front()->asked().is_predicted()) {
     const auto columns = [&](Row& row, const CollectiveRow& each) { simulated_columns(row, each, labels.size() > 1); };
     document.blocks.emplace_back(table_of(rows, columns, {.caption = what + "."}));
   } else if (!context.comparison) {

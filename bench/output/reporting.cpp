@@ -13,6 +13,7 @@
 #include "bench/launch/process.hpp"
 #include "bench/output/output_file.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 #include "reports/scaling/scaling.hpp"
 #include "reports/write_report.hpp"
 
@@ -198,14 +199,12 @@ Table timed_table(const std::vector<Point>& points, Evidence evidence) {
   for (const Point& point : points) {
     if (!usable(point, evidence)) continue;
     places.insert(place_of(point));
-    networks.insert(point.asked.profile);
+    if (!point.asked.is_of_machine()) networks.insert(point.asked.profile);
   }
   const bool same = places.size() == 1;
   Table table;
-  table.caption = fmt::format("{} (a rank is {})",
-                              evidence == Evidence::measured
-                                  ? std::string("Measured on this machine")
-                                  : fmt::format("Emulated on this machine: {}", fmt::join(networks, "; ")),
+  table.caption = fmt::format("{} on this machine{}{} (a rank is {})", capitalized(to_string(evidence)),
+                              networks.empty() ? "" : ": ", fmt::join(networks, "; "),
                               same ? "one " + *places.begin() : std::string("what `on` says"));
   table.columns = {"workload",
                    numbers("ranks"),
@@ -232,7 +231,7 @@ Table timed_table(const std::vector<Point>& points, Evidence evidence) {
 Table emulated_pairs_table(const std::vector<EmulatedPair>& pairs) {
   Table table;
   if (pairs.empty()) return table;
-  const ComparisonSummary summary = summarize_emulated(pairs);
+  const ComparisonSummary summary = summarize(pairs);
   table.caption = fmt::format("Simulated against emulated throughput: {:.1f} % apart on average, {:.1f} % at most",
                               100 * summary.mean, 100 * summary.maximum);
   table.columns = {"workload",          numbers("GPUs"),      "network",
@@ -309,10 +308,11 @@ Document summary(const std::vector<Point>& points, const Document& report) {
   for (const Block& block : report.blocks)
     if (std::holds_alternative<Verdict>(block) || std::holds_alternative<Warnings>(block))
       document.blocks.push_back(block);
-  for (Table& table :
-       std::vector{matrix(points), timed_table(points, Evidence::measured), timed_table(points, Evidence::emulated),
-                   emulated_pairs_table(compare_with_emulated(points)), failed_table(points)})
-    document.add_table(std::move(table));
+  document.add_table(matrix(points));
+  for (const EvidenceKind& kind : kEvidenceKinds)
+    if (kind.timed) document.add_table(timed_table(points, kind.evidence));
+  document.add_table(emulated_pairs_table(compare_with_emulated(points)));
+  document.add_table(failed_table(points));
   return document;
 }
 

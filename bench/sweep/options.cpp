@@ -31,7 +31,7 @@ void check_request(const Arguments& app, const SweepRequest& request) {
   if (!request.presets.empty() && request.algorithms.empty() && owned)
     throw Error(ExitCode::usage, "a preset has its own fusion policy, placement and servers",
                 "leave out --fusion, --placement and --servers, or give --algorithm as well, which takes them");
-  if (!request.frameworks.empty() && !request.evidence.contains(Evidence::measured)) {
+  if (!request.frameworks.empty() && !request.asks(is_of_machine)) {
     const FrameworkChoice& first = request.frameworks.front();
     throw Error(ExitCode::usage,
                 fmt::format("--framework {} is measured, and --evidence asks for nothing that is", first.text()),

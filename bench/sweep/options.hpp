@@ -35,7 +35,7 @@ struct SweepOptions {
   int emulated_launches = 3;  ///< of each emulated case
 
   bool emulates() const { return request.evidence.contains(Evidence::emulated); }
-  bool measures() const { return request.evidence.contains(Evidence::measured); }
+  bool measures() const { return request.asks(is_of_machine); }
 };
 
 /// Nothing when help was asked for and printed. \throws Error (usage).

@@ -153,7 +153,7 @@ class MeasuredCases {
 Plan make_plan(const SweepRequest& request, const Data& data, const LocalMachine& machine) {
   if (!request.device.empty()) parse_on_gpu(request.device);
   PlanBuilder plan(request, data, machine.limits);
-  if (request.evidence.contains(Evidence::measured)) MeasuredCases(request, machine, plan).add_all();
+  if (request.asks(is_of_machine)) MeasuredCases(request, machine, plan).add_all();
   plan.add_predictions();
   return plan.finish();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/import/format.hpp"
 #include "analysis/points/tracked_metric.hpp"
 #include "analysis/records/fingerprint.hpp"
 #include "bench/launch/process.hpp"
@@ -67,11 +68,7 @@ class CommandExperiment : public Experiment {
   ExitCode fail(const CommandLaunch& launch, bool first, const auto& asked_for, const LaunchingHooks& hooks) {
     if (first && launch.code == ExitCode::usage) throw Error(launch.code, launch.reason, launch.said);
     hooks.note(launch.said.empty() ? launch.reason : fmt::format("{}: {}", launch.reason, launch.said));
-    if (cases_.empty()) {
-      Case nothing{.evidence = Evidence::measured, .profile = kLocalProfile, .benchmark = command_.name};
-      nothing.strategy.overlap = false;
-      know(nothing);
-    }
+    if (cases_.empty()) know(imported_benchmark(implementation_, command_.name));
     std::vector<CaseResult> failed;
     for (const Case& each : cases_)
       if (asked_for(each))

@@ -36,7 +36,6 @@ PredictionRequest usual_request() {
   request.compressors = {"none"};
   request.placements = {"sliced"};
   request.servers = {{.colocated = true, .count = 0}};
-  request.evidence = {Evidence::simulated};
   return request;
 }
 

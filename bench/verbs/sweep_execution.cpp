@@ -36,18 +36,15 @@ double seconds_of(const SweepPreparation& sweep, std::initializer_list<const std
 
 }  // namespace
 
-bool SweepExecution::is_simulated(const Case& asked) { return asked.evidence == Evidence::simulated; }
-
 SweepExecution::SweepExecution(const SweepPreparation& sweep, Store& store, std::function<void()> early)
     : sweep_(sweep),
       store_(store),
       early_(std::move(early)),
       finished_(finished_keys(sweep, store)),
-      simulated_(left(sweep.plan, is_simulated)),
+      simulated_(left(sweep.plan, &Case::is_predicted)),
       emulated_(
-          left(sweep.plan, [&](const Case& asked) { return !is_simulated(asked) && !sweep.is_launched_here(asked); })),
-      measured_(
-          left(sweep.plan, [&](const Case& asked) { return !is_simulated(asked) && sweep.is_launched_here(asked); })),
+          left(sweep.plan, [&](const Case& asked) { return asked.is_timed() && !sweep.is_launched_here(asked); })),
+      measured_(left(sweep.plan, [&](const Case& asked) { return sweep.is_launched_here(asked); })),
       progress_(seconds_of(sweep, {&simulated_, &emulated_, &measured_}), sweep.options.verbosity) {}
 
 void SweepExecution::run() {
@@ -181,13 +178,13 @@ void SweepExecution::extend() {
     return std::ranges::find(sweep_.plan.refused, each) != sweep_.plan.refused.end();
   });
   note_refusals(refused);
-  simulate(extension_, left(extension_, is_simulated));
+  simulate(extension_, left(extension_, &Case::is_predicted));
   if (!interrupted()) emulate_extension();
 }
 
 /// How long this takes is known only now: by the timeline that was recorded.
 void SweepExecution::emulate_extension() {
-  const Cases cases = left(extension_, [](const Case& asked) { return !is_simulated(asked); });
+  const Cases cases = left(extension_, &Case::is_timed);
   if (cases.empty()) return;
   const PlannedEmulations planned = plan_emulations(sweep_, extension_);
   double seconds = 0;

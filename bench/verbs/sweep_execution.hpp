@@ -35,7 +35,6 @@ class SweepExecution {
  private:
   using Cases = std::vector<const PlannedCase*>;
 
-  static bool is_simulated(const Case& asked);
   /// Whether another run has answered: the same question, place and code.
   bool is_finished(const Case& asked) const { return finished_.contains(answer_key(asked, sweep_.run.producer())); }
   /// The cases of a plan that are not finished and that `chosen` takes.
@@ -43,7 +42,7 @@ class SweepExecution {
   Cases left(const Plan& plan, Chosen chosen) const {
     Cases cases;
     for (const PlannedCase& each : plan.cases)
-      if (!is_finished(each) && chosen(each)) cases.push_back(&each);
+      if (!is_finished(each) && std::invoke(chosen, each.asked)) cases.push_back(&each);
     return cases;
   }
   void announce(std::size_t left);

@@ -185,12 +185,11 @@ void describe_run(SweepPreparation& sweep) {
 
 bool SweepPreparation::is_launched_here(const Case& asked) const {
   // An emulated case without a cluster of its own is of the network that all ranks here are given.
-  return asked.evidence == Evidence::measured ||
-         (asked.evidence == Evidence::emulated && asked.profile == machine.emulated);
+  return asked.is_timed() && (asked.is_local() || asked.profile == machine.emulated);
 }
 
 double SweepPreparation::cost(const PlannedCase& planned, const Plan& of) const {
-  if (planned.asked.evidence == Evidence::simulated) return simulation_time(planned, of.catalog).value;
+  if (planned.asked.is_predicted()) return simulation_time(planned, of.catalog).value;
   if (is_of_emulated_cluster(planned, of.catalog)) return emulations.at(&planned).seconds;
   return options.measure.launches * options.measure.launch_seconds();
 }

@@ -39,6 +39,12 @@ std::string lower_case(std::string text) {
   return text;
 }
 
+std::string capitalized(std::string_view text) {
+  std::string words(text);
+  if (!words.empty() && words[0] >= 'a' && words[0] <= 'z') words[0] = static_cast<char>(words[0] - 0x20);
+  return words;
+}
+
 bool is_utc_time(std::string_view text) {
   constexpr std::string_view kForm = "0000-00-00T00:00:00Z";
   return std::ranges::equal(text, kForm,

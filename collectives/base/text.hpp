@@ -22,6 +22,9 @@ std::string_view trimmed(std::string_view text);
 /// `text` with the small letters of ASCII; other characters stay as they are.
 std::string lower_case(std::string text);
 
+/// `text` as the first words of a sentence.
+std::string capitalized(std::string_view text);
+
 /// Whether it is of the form `2026-11-21T09:00:00Z`: such texts are in the order of their times.
 bool is_utc_time(std::string_view text);
 

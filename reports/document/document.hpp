@@ -7,6 +7,7 @@
 /// what is not UTF-8 and turns control characters into spaces. Numbers of charts may be infinite or NaN;
 /// such points are left out of pictures with a note. Every member has a default, for designated initializers.
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/records/evidence.hpp"
 #include "collectives/base/lanes.hpp"
 
 namespace hbench {
@@ -80,8 +82,10 @@ void erase_column(Table& table, std::string_view column);
 /// The same where no row has more in it than `-`.
 void erase_if_empty(Table& table, std::string_view column);
 
-/// The mark of a series says how its points are known: the same everywhere.
+/// The mark of a series says how its points are known, the same everywhere: a kind of evidence, or the ideal.
 enum class Mark { measured, emulated, simulated, published, ideal };
+static_assert(static_cast<std::size_t>(Mark::ideal) == std::size(kEvidenceKinds));
+constexpr Mark mark_of(Evidence evidence) { return static_cast<Mark>(evidence); }
 
 struct ChartPoint {
   double x = 0;

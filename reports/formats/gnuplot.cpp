@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <array>
 
 #include <algorithm>
 #include <cmath>
@@ -26,19 +27,8 @@ std::string gnuplot_quoted(std::string_view text) {
 }
 
 int point_type(Mark mark) {
-  switch (mark) {
-    case Mark::measured:
-      return 7;  // filled circle
-    case Mark::emulated:
-      return 9;  // filled triangle
-    case Mark::simulated:
-      return 7;
-    case Mark::published:
-      return 2;  // cross
-    case Mark::ideal:
-      break;
-  }
-  return 0;
+  constexpr int kCircle = 7, kTriangle = 9, kCross = 2;  // filled, but the cross
+  return std::array{kCircle, kTriangle, kCircle, kCross, 0}.at(static_cast<std::size_t>(mark));
 }
 
 /// The families of the series that are shown, in their order; of a chart without panels one that stands for all.

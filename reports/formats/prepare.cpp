@@ -215,10 +215,7 @@ std::vector<const Chart*> charts_of(const Document& document) {
   return charts;
 }
 
-std::string_view to_string(Mark mark) {
-  constexpr std::array<std::string_view, 5> kNames{"measured", "emulated", "simulated", "published", "ideal"};
-  return kNames.at(static_cast<std::size_t>(mark));
-}
+std::string_view to_string(Mark mark) { return mark == Mark::ideal ? "ideal" : to_string(static_cast<Evidence>(mark)); }
 
 Document thinned(Document document) {
   const std::size_t charts = std::max<std::size_t>(1, charts_of(document).size());

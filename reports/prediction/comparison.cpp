@@ -34,19 +34,18 @@ struct Curve {
   std::vector<const Point*> points;
 };
 
-bool is_shown(const Point& point, Evidence evidence) {
-  return point.asked.evidence == evidence && point.efficiency && !point.failed;
-}
+bool is_shown(const Point& point) { return point.efficiency && !point.failed; }
 
-/// The curves of one workload, in the order in which places and frameworks were asked for.
-std::vector<Curve> rows_of(const ComparisonAnswer& answer, const std::string& workload, Evidence evidence) {
+/// The curves of one workload, predicted or as others printed them, in the order in which places and frameworks were
+/// asked for.
+std::vector<Curve> rows_of(const ComparisonAnswer& answer, const std::string& workload, bool (Case::*known)() const) {
   std::vector<Curve> rows;
   for (const Point& point : answer.points) {
-    if (!is_shown(point, evidence) || point.asked.workload != workload) continue;
+    if (!is_shown(point) || !(point.asked.*known)() || point.asked.workload != workload) continue;
     const std::string& place = answer.labels.at(point.asked.profile);
     const std::string strategy = framework(point.asked);
-    auto row = std::ranges::find_if(
-        rows, [&](const Curve& known) { return known.place == place && known.strategy == strategy; });
+    auto row =
+        std::ranges::find_if(rows, [&](const Curve& each) { return each.place == place && each.strategy == strategy; });
     if (row == rows.end()) row = rows.insert(rows.end(), {.place = place, .strategy = strategy});
     row->points.push_back(&point);
   }
@@ -56,7 +55,8 @@ std::vector<Curve> rows_of(const ComparisonAnswer& answer, const std::string& wo
 std::vector<std::string> workloads_of(const ComparisonAnswer& answer) {
   std::vector<std::string> workloads;
   for (const Point& point : answer.points)
-    if (is_shown(point, Evidence::simulated) && std::ranges::find(workloads, point.asked.workload) == workloads.end())
+    if (is_shown(point) && point.asked.is_predicted() &&
+        std::ranges::find(workloads, point.asked.workload) == workloads.end())
       workloads.push_back(point.asked.workload);
   return workloads;
 }
@@ -64,7 +64,7 @@ std::vector<std::string> workloads_of(const ComparisonAnswer& answer) {
 std::vector<int> counts_of(const ComparisonAnswer& answer) {
   std::set<int> counts;
   for (const Point& point : answer.points)
-    if (is_shown(point, Evidence::simulated)) counts.insert(point.asked.gpus);
+    if (is_shown(point) && point.asked.is_predicted()) counts.insert(point.asked.gpus);
   return {counts.begin(), counts.end()};
 }
 
@@ -79,7 +79,7 @@ std::string verdict(const ComparisonAnswer& answer) {
   std::string text = fmt::format("Simulated efficiency on {} GPUs, best and worst:", most);
   for (const std::string& workload : workloads_of(answer)) {
     const Point *best = nullptr, *worst = nullptr;
-    for (const Curve& row : rows_of(answer, workload, Evidence::simulated)) {
+    for (const Curve& row : rows_of(answer, workload, &Case::is_predicted)) {
       const Point* point = at(row, most);
       if (point == nullptr) continue;
       if (best == nullptr || *point->efficiency > *best->efficiency) best = point;
@@ -117,7 +117,7 @@ Table efficiency_table(const ComparisonAnswer& answer, const std::string& worklo
   // The most GPUs are what is asked about.
   for (int left = static_cast<int>(counts.size()); const int gpus : counts)
     table.columns.push_back(numbers(std::to_string(gpus), --left));
-  const std::vector<Curve> rows = rows_of(answer, workload, Evidence::simulated);
+  const std::vector<Curve> rows = rows_of(answer, workload, &Case::is_predicted);
   table.columns.emplace_back("best there, times as fast");
   for (const Curve& row : rows) {
     std::vector<std::string>& cells = table.rows.emplace_back(std::vector{row.place, row.strategy});
@@ -141,22 +141,22 @@ Chart efficiency_chart(const ComparisonAnswer& answer, const std::string& worklo
               .y_max = 1};
   // More of them on top of each other show nothing.
   constexpr std::size_t kMostBands = 4;
-  const bool bands = rows_of(answer, workload, Evidence::simulated).size() <= kMostBands;
+  const bool bands = rows_of(answer, workload, &Case::is_predicted).size() <= kMostBands;
   chart.caption = bands ? "Shaded: the 90 % band." : "The 90 % bands are in the table.";
-  for (const auto& [evidence, mark] :
-       {std::pair(Evidence::simulated, Mark::simulated), std::pair(Evidence::published, Mark::published)})
-    for (const Curve& row : rows_of(answer, workload, evidence)) {
-      Series series{.label = fmt::format("{}, {}{}", row.place, row.strategy,
-                                         evidence == Evidence::published ? ", published" : ""),
-                    .mark = mark,
-                    .group = row.place,
-                    .family = row.strategy};
+  for (bool (Case::*known)() const : {&Case::is_predicted, &Case::is_of_others})
+    for (const Curve& row : rows_of(answer, workload, known)) {
+      const Case& first = row.points.front()->asked;
+      Series series{
+          .label = fmt::format("{}, {}{}", row.place, row.strategy, first.is_of_others() ? ", published" : ""),
+          .mark = mark_of(first.evidence),
+          .group = row.place,
+          .family = row.strategy};
       for (const Point* point : row.points)
         series.points.push_back({.x = static_cast<double>(point->asked.gpus),
                                  .y = *point->efficiency,
                                  .low = bands ? point->efficiency_low : std::nullopt,
                                  .high = bands ? point->efficiency_high : std::nullopt,
-                                 .note = evidence == Evidence::published ? point->asked.source : ""});
+                                 .note = first.is_of_others() ? point->asked.source : ""});
       std::ranges::sort(series.points, {}, &ChartPoint::x);
       chart.series.push_back(std::move(series));
     }

@@ -73,8 +73,7 @@ std::vector<Cause> causes_of(const TrainingJob& job, const std::optional<Predict
 
 std::string sentence(const std::vector<Cause>& causes, Seconds step) {
   const Cause& first = causes.front();
-  std::string text = fmt::format("{} limits the step: {}", first.name, ms(first.time));
-  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  std::string text = fmt::format("{} limits the step: {}", capitalized(first.name), ms(first.time));
   if (step.value > 0) text += fmt::format(" of {} ({:.0f} %)", ms(step), 100 * (first.time / step));
   text += fmt::format("{}; {}", first.detail, first.cure);
   if (causes.size() > 1) add(text, fmt::format("; then {}, {}", causes[1].name, ms(causes[1].time)));

@@ -81,7 +81,7 @@ Blocks measured_points(const Scaling& scaling) {
               .grouped = true};
   for (const Point& point : scaling.input.points) {
     const Case& asked = point.asked;
-    if (!is_timed(point) || point.failed) continue;
+    if (!asked.is_timed() || point.failed) continue;
     table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked), std::to_string(asked.workers()),
                           or_dash(asked.nodes_label()), scaling.words.strategy(asked), rate_cell(point.throughput),
                           rate_cell(point.throughput_per_gpu), percent_cell(point.efficiency), interval_cell(point),
@@ -123,11 +123,11 @@ Blocks best_of_either_side(const Scaling& scaling) {
 }
 
 Blocks all_points(const Scaling& scaling) {
-  constexpr std::array kEvidence{Evidence::measured, Evidence::emulated, Evidence::simulated, Evidence::published};
   Blocks blocks;
   Sources sources;
-  for (Evidence evidence : kEvidence)
-    if (Table table = points_of(evidence, scaling, sources); !table.rows.empty()) blocks.push_back(std::move(table));
+  for (const EvidenceKind& kind : kEvidenceKinds)
+    if (Table table = points_of(kind.evidence, scaling, sources); !table.rows.empty())
+      blocks.push_back(std::move(table));
   if (blocks.empty()) return {};
   blocks.insert(blocks.begin(), Heading{1, "All points"});
   if (Table table = sources.table(); !table.rows.empty()) blocks.push_back(std::move(table));

@@ -23,7 +23,7 @@ std::vector<Spread> spreads_of(const std::vector<Point>& points, const Subject& 
   std::vector<Spread> spreads;
   std::map<std::string, std::size_t> places;
   for (const Point& point : points) {
-    if (!is_timed(point) || point.failed || !point.efficiency || !is_about(point.asked, subject)) continue;
+    if (!point.asked.is_timed() || point.failed || !point.efficiency || !is_about(point.asked, subject)) continue;
     const auto [place, added] = places.try_emplace(key_without_nodes(point.asked), spreads.size());
     if (added) spreads.emplace_back();
     spreads[place->second].push_back(&point);
@@ -104,7 +104,7 @@ std::optional<double> times(std::optional<double> value, double factor) {
 std::string note_of(const Point& point) {
   std::string note = point.interval;
   for (const std::string* text : {&point.baseline, &point.asked.source})
-    if (!text->empty() && !(text == &point.asked.source && point.asked.evidence == Evidence::simulated))
+    if (!text->empty() && !(text == &point.asked.source && point.asked.is_predicted()))
       note += (note.empty() ? "" : "; ") + *text;
   return note;
 }

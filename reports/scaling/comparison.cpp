@@ -62,7 +62,7 @@ std::string why_not_compared(const Scaling& scaling, const Case& published) {
   std::size_t alike = 0;
   for (const Point& point : scaling.input.points) {
     const Case& asked = point.asked;
-    if (asked.evidence != Evidence::simulated || point.failed || asked.workload != published.workload ||
+    if (!asked.is_predicted() || point.failed || asked.workload != published.workload ||
         asked.profile != published.profile)
       continue;
     alike = std::max<std::size_t>(alike, asked.gpus != published.gpus                     ? 1
@@ -81,7 +81,7 @@ Table unpaired(const Scaling& scaling) {
                           numbers("efficiency"), "why", "source"}};
   for (const Point& point : scaling.input.points) {
     const Case& asked = point.asked;
-    if (asked.evidence != Evidence::published || point.failed || paired.contains(asked.key())) continue;
+    if (!asked.is_of_others() || point.failed || paired.contains(asked.key())) continue;
     table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked), std::to_string(asked.gpus),
                           scaling.words.strategy(asked), rate_cell(point.throughput), percent_cell(point.efficiency),
                           why_not_compared(scaling, asked), asked.source});

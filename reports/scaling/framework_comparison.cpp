@@ -19,7 +19,7 @@ bool is_of(const Point& point, const MeasuredSide& side) {
 std::vector<const Point*> timed(const std::vector<Point>& points) {
   std::vector<const Point*> all;
   for (const Point& point : points)
-    if (is_timed(point) && !point.failed && point.asked.gpus > 1) all.push_back(&point);
+    if (point.asked.is_timed() && !point.failed && point.asked.gpus > 1) all.push_back(&point);
   std::ranges::stable_sort(all, std::ranges::greater{}, &Point::throughput);
   return all;
 }

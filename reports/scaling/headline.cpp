@@ -30,8 +30,9 @@ Pointers at_most_gpus(const Pointers& points) {
 /// Points of the evidence that speaks for these, at its largest GPU count.
 Pointers speaking(const Pointers& points) {
   Pointers chosen;
-  for (Evidence evidence : {Evidence::measured, Evidence::emulated, Evidence::simulated}) {
-    Pointers candidates = of_evidence(points, evidence);
+  for (const EvidenceKind& kind : kEvidenceKinds) {
+    if (kind.of_others) continue;
+    Pointers candidates = of_evidence(points, kind.evidence);
     if (most_gpus(candidates) > most_gpus(chosen)) chosen = std::move(candidates);
   }
   if (chosen.empty()) chosen = points;

@@ -23,7 +23,6 @@ struct Headline {
 
   const Point& best() const { return easiest().better(); }
   int gpus() const { return best().asked.gpus; }
-  Evidence evidence() const { return best().asked.evidence; }
 };
 
 /// A point with an efficiency of a strategy that communicates.

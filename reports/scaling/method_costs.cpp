@@ -111,9 +111,11 @@ Methods best_by_method(const Pointers& points) {
 /// Of each evidence, where several methods reach its most GPUs.
 std::vector<Methods> compared(const std::vector<Point>& points, const Subject& subject) {
   std::vector<Methods> all;
-  for (const Evidence evidence : {Evidence::measured, Evidence::emulated, Evidence::simulated})
-    for (const Pointers& question : by_question(points_at_most_gpus(points, subject, evidence)))
+  for (const EvidenceKind& kind : kEvidenceKinds) {
+    if (kind.of_others) continue;
+    for (const Pointers& question : by_question(points_at_most_gpus(points, subject, kind.evidence)))
       if (Methods methods = best_by_method(question); methods.size() > 1) all.push_back(std::move(methods));
+  }
   return all;
 }
 
@@ -180,11 +182,10 @@ const Point* prediction_of(const Point& point, const std::vector<Point>& points)
                     asked.training.optimizer);
   };
   const auto predicts = [&](const Point& other) {
-    const bool elsewhere = point.asked.evidence == Evidence::emulated && other.asked.profile != point.asked.profile;
-    return other.asked.evidence == Evidence::simulated && !other.failed && !elsewhere &&
-           question(other.asked) == question(point.asked);
+    const bool elsewhere = !point.asked.is_of_machine() && other.asked.profile != point.asked.profile;
+    return other.asked.is_predicted() && !other.failed && !elsewhere && question(other.asked) == question(point.asked);
   };
-  if (point.asked.evidence == Evidence::simulated) return nullptr;
+  if (point.asked.is_predicted()) return nullptr;
   const auto found = std::ranges::find_if(points, predicts);
   return found == points.end() ? nullptr : &*found;
 }

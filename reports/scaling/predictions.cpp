@@ -38,18 +38,16 @@ std::string how_simulated(const Scaling& scaling) {
 std::string why_this_workload(const Scaling& scaling) {
   const Subject shown = subject_of(scaling.headline->best().asked);
   const auto& points = scaling.input.points;
-  const bool one = std::ranges::all_of(points, [&](const Point& point) {
-    return point.asked.evidence != Evidence::simulated || subject_of(point.asked) == shown;
-  });
+  const bool one = std::ranges::all_of(
+      points, [&](const Point& point) { return !point.asked.is_predicted() || subject_of(point.asked) == shown; });
   return one ? ""
              : fmt::format(" {} comes first because networks change it most.",
                            scaling.words.workload(scaling.headline->best().asked));
 }
 
 std::string how_timed(const Point& point, const ScalingWords& words) {
-  return fmt::format("{} on {}: {}, {}.", point.asked.evidence == Evidence::measured ? "Measured" : "Emulated",
-                     words.network(point.asked), counted(point.launches, "launch"),
-                     counted(point.iterations, "iteration"));
+  return fmt::format("{} on {}: {}, {}.", capitalized(to_string(point.asked.evidence)), words.network(point.asked),
+                     counted(point.launches, "launch"), counted(point.iterations, "iteration"));
 }
 
 std::string apart(double difference) { return fmt::format("{:+.1f} %", 100 * difference); }
@@ -121,22 +119,16 @@ Table pairs(const Scaling& scaling) {
 
 std::string how_it_is_known(const Scaling& scaling) {
   if (!scaling.headline || scaling.headline->gpus() == 1) return "";
-  switch (scaling.headline->evidence()) {
-    case Evidence::simulated:
-      return how_simulated(scaling) + predicted_sentence(scaling) + why_this_workload(scaling);
-    case Evidence::published:
-      return "As published elsewhere; nothing was simulated or measured.";
-    case Evidence::measured:
-    case Evidence::emulated:
-      return how_timed(scaling.headline->best(), scaling.words);
-  }
-  return "";
+  const Point& best = scaling.headline->best();
+  if (best.asked.is_of_others()) return "As published elsewhere; nothing was simulated or measured.";
+  if (best.asked.is_timed()) return how_timed(best, scaling.words);
+  return how_simulated(scaling) + predicted_sentence(scaling) + why_this_workload(scaling);
 }
 
 Blocks emulated_comparison(const Scaling& scaling) {
   constexpr std::size_t kUnfolded = 12;
   if (scaling.input.emulations.empty()) return {};
-  const ComparisonSummary error = summarize_emulated(scaling.input.emulations);
+  const ComparisonSummary error = summarize(scaling.input.emulations);
   const Pairs pairs = sorted(scaling.input.emulations);
   Table compared = efficiencies(scaling, pairs);
   compared.folded = compared.rows.size() > kUnfolded;
@@ -151,7 +143,7 @@ Blocks emulated_comparison(const Scaling& scaling) {
 }
 
 std::string predicted_sentence(const Scaling& scaling) {
-  const ComparisonSummary error = summarize_predictions(scaling.input.predictions);
+  const ComparisonSummary error = summarize(scaling.input.predictions);
   if (error.count == 0) return "";
   return fmt::format(
       " On {} measured on this machine, none of which calibrated anything, the prediction is off by {} percentage "

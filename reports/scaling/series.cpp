@@ -69,12 +69,11 @@ std::string plain_label(Strategy strategy) {
 }
 
 Series series_of(const Case& asked, const ScalingWords& words) {
-  const bool published = asked.evidence == Evidence::published;
   Series series{.label = fmt::format("{} on {}", words.strategy(asked), words.place(asked)),
                 .mark = mark_of(asked.evidence),
-                .group = published ? plain_label(asked.strategy) : asked.strategy.label(),
+                .group = asked.is_of_others() ? plain_label(asked.strategy) : asked.strategy.label(),
                 .family = words.network_id(asked)};
-  if (asked.evidence != Evidence::simulated) series.label += fmt::format(" ({})", to_string(asked.evidence));
+  if (!asked.is_predicted()) series.label += fmt::format(" ({})", to_string(asked.evidence));
   return series;
 }
 
@@ -102,20 +101,6 @@ void tell_machines_apart(std::vector<Curve>& curves) {
 }
 
 }  // namespace
-
-Mark mark_of(Evidence evidence) {
-  switch (evidence) {
-    case Evidence::measured:
-      return Mark::measured;
-    case Evidence::emulated:
-      return Mark::emulated;
-    case Evidence::simulated:
-      return Mark::simulated;
-    case Evidence::published:
-      break;
-  }
-  return Mark::published;
-}
 
 std::string chart_id(std::string_view quantity, const Case& asked) {
   return fmt::format("{}-{}{}", quantity, asked.workload,

@@ -22,9 +22,6 @@ struct Curve {
 /// plain strategy: what matters is whether they agree.
 std::vector<Curve> curves_of(const Scaling& scaling, const Subject& subject);
 
-/// How points of this evidence are drawn.
-Mark mark_of(Evidence evidence);
-
 /// The name of a chart of this quantity in files and links: `efficiency-resnet18-64`.
 std::string chart_id(std::string_view quantity, const Case& asked);
 

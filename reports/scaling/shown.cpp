@@ -14,9 +14,9 @@ using Names = std::vector<std::string>;
 
 bool contains(const Names& names, const std::string& name) { return std::ranges::find(names, name) != names.end(); }
 
-bool is_published(const Curve& curve) { return curve.series.mark == Mark::published; }
+bool is_published(const Curve& curve) { return curve.asked().is_of_others(); }
 
-bool is_timed(const Curve& curve) { return curve.series.mark == Mark::measured || curve.series.mark == Mark::emulated; }
+bool is_timed(const Curve& curve) { return curve.asked().is_timed(); }
 
 std::string profile_of(const Curve& curve) { return curve.asked().profile; }
 

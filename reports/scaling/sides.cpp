@@ -108,8 +108,7 @@ std::vector<Pointers> by_question(const Pointers& points) {
 
 Ahead Match::likely() const {
   const Lead found = lead();
-  const bool simulated = first->asked.evidence == Evidence::simulated;
-  return simulated && found.who() == Ahead::level ? found.likely() : Ahead::level;
+  return first->asked.is_predicted() && found.who() == Ahead::level ? found.likely() : Ahead::level;
 }
 
 std::vector<Match> best_of_sides(const Pointers& points) {

@@ -31,11 +31,6 @@ inline double efficiency_of(const Point* point) { return *point->efficiency; }
 /// nodes, network and how they compute. In their order.
 std::vector<Pointers> by_question(const Pointers& points);
 
-/// Measured or emulated: it took place, and has launches and iterations.
-inline bool is_timed(const Point& point) {
-  return point.asked.evidence == Evidence::measured || point.asked.evidence == Evidence::emulated;
-}
-
 /// The most efficient points of two ways for one question: workload, batch, GPU count, place and, where it is timed,
 /// number of nodes. At least one is there.
 struct Match {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "analysis/points/lead.hpp"
+#include "collectives/base/text.hpp"
 #include "reports/scaling/scaling.hpp"
 
 namespace hbench {
@@ -24,17 +25,16 @@ std::ptrdiff_t words_of(const std::string& text) {
 std::string efficiency_in_words(const Point& point) {
   std::string text = whole_percent(*point.efficiency);
   if (point.efficiency_low && point.efficiency_high)
-    text += is_timed(point) && tells_nothing(point)
+    text += point.asked.is_timed() && tells_nothing(point)
                 ? " (launches differ too much to be sure)"
                 : fmt::format(" ({:.0f} to {:.0f})", *point.efficiency_low * 100, *point.efficiency_high * 100);
   return text;
 }
 
 /// As the first word of a sentence; `int8` stays what it is.
-std::string capitalized(std::string text) {
-  if (std::ranges::any_of(text, [](unsigned char each) { return std::isdigit(each) != 0; })) return text;
-  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  return text;
+std::string first_word(const std::string& text) {
+  const bool digits = std::ranges::any_of(text, [](unsigned char each) { return std::isdigit(each) != 0; });
+  return digits ? text : capitalized(text);
 }
 
 bool is_plural(const std::string& way) { return way.ends_with("servers"); }
@@ -135,7 +135,7 @@ std::string contest_sentence(const Contest& contest) {
   if (first.all() == 0) return "";
   const bool turned = weight(second) > weight(first);
   const Standing& standing = turned ? second : first;
-  const std::string way = capitalized(turned ? contest.second : contest.first);
+  const std::string way = first_word(turned ? contest.second : contest.first);
   const std::string& other = turned ? contest.first : contest.second;
   if (standing.all() == 1)
     return contest_sentence(*std::ranges::find_if(contest.matches, &Match::both), way, other, turned);

@@ -70,7 +70,7 @@ bool servers_matter(const std::vector<Point>& points) {
   std::map<std::tuple<Evidence, std::string, int, std::string, int, std::string>, std::set<int>> servers;
   for (const Point& point : points) {
     const Case& asked = point.asked;
-    if (asked.evidence == Evidence::published) continue;
+    if (asked.is_of_others()) continue;
     auto& seen =
         servers[{asked.evidence, asked.workload, asked.image_size, asked.profile, asked.gpus, asked.strategy.label()}];
     seen.insert(asked.strategy.servers);
@@ -118,7 +118,7 @@ std::string ScalingWords::place(const Case& asked) const {
 
 std::string ScalingWords::strategy(const Case& asked) const {
   if (!asked.strategy.communicates()) return "no communication";
-  if (asked.evidence == Evidence::published) {
+  if (asked.is_of_others()) {
     Strategy named = asked.strategy;
     named.fusion = std::string(policy_of(named.fusion));
     return named.label();

@@ -77,7 +77,7 @@ TEST(Comparison, GivesEveryPair) {
 }
 
 TEST(Comparison, OfNothingIsZero) {
-  const ComparisonSummary summary = summarize({});
+  const ComparisonSummary summary = summarize(std::vector<Comparison>());
   EXPECT_EQ(summary.count, 0u);
   EXPECT_EQ(summary.mean, 0);
   EXPECT_EQ(summary.maximum, 0);

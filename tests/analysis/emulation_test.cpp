@@ -102,7 +102,7 @@ TEST(EmulatedPairs, AreTheSameQuestionOnTheSameCluster) {
   EXPECT_DOUBLE_EQ(pairs[0].difference, 1);
   EXPECT_FALSE(pairs[0].published);
   EXPECT_FALSE(pairs[0].measured);
-  const ComparisonSummary summary = summarize_emulated(pairs);
+  const ComparisonSummary summary = summarize(pairs);
   EXPECT_EQ(summary.count, 1U);
   EXPECT_DOUBLE_EQ(summary.maximum, 1);
   const std::vector<std::function<void(Point&)>> changes{[](Point& p) { p.asked.profile = "another"; },

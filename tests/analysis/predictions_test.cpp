@@ -40,7 +40,7 @@ TEST(Prediction, IsOneForEachMeasuredPoint) {
   const auto pairs =
       compare_with_measured({point(Evidence::measured, 0.75), point(Evidence::simulated, 0.5), elsewhere, other});
   ASSERT_EQ(pairs.size(), 2u);
-  const ComparisonSummary error = summarize_predictions(pairs);  // |0.5 - 0.75| and |0.5 - 0.25|
+  const ComparisonSummary error = summarize(pairs);  // |0.5 - 0.75| and |0.5 - 0.25|
   EXPECT_EQ(error.count, 2u);
   EXPECT_EQ(error.mean, 0.25);
   EXPECT_EQ(error.maximum, 0.25);
