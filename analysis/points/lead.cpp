@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "analysis/points/unknowns.hpp"
@@ -79,9 +80,14 @@ RatioEstimate timed_ratio(const Point& first, const Point& second) {
 
 }  // namespace
 
-Ahead Lead::likely() const {
-  if (ratio * low > 1) return Ahead::first;
-  return ratio * high < 1 ? Ahead::second : Ahead::level;
+std::string_view to_string(LeadVerdict verdict) {
+  constexpr std::array<std::string_view, 3> kNames{"level", "likely", "ahead"};
+  return kNames.at(static_cast<std::size_t>(verdict));
+}
+
+LeadVerdict Lead::verdict() const {
+  if (who() != Ahead::level) return LeadVerdict::ahead;
+  return ratio * low > 1 || ratio * high < 1 ? LeadVerdict::likely : LeadVerdict::level;
 }
 
 std::string Lead::in_words() const {

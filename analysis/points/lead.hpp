@@ -10,12 +10,20 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 
 #include "analysis/points/point.hpp"
 
 namespace hbench {
 
 enum class Ahead : std::uint8_t { first, level, second };
+
+/// How far the one with the better figure is ahead, in the words of every verb: by all of the band, by half of it (on
+/// logarithms) and more, or by less. Published pairs that are likely ahead have this order in 9 of 10 cases too
+/// (`hbench validate`).
+enum class LeadVerdict : std::uint8_t { level, likely, ahead };
+/// `level`, `likely`, `ahead`.
+std::string_view to_string(LeadVerdict verdict);
 
 /// The number of times that the first is as fast as the second.
 struct Lead {
@@ -27,9 +35,7 @@ struct Lead {
 
   /// Which of the two is ahead: by all of the band.
   Ahead who() const { return low > 1 ? Ahead::first : high < 1 ? Ahead::second : Ahead::level; }
-  /// Which of the two is likely to be ahead: by half of the band, on logarithms, and more. Published pairs that are
-  /// likely ahead have this order in 9 of 10 cases too (`hbench validate`).
-  Ahead likely() const;
+  LeadVerdict verdict() const;
   /// The second's over the first.
   Lead inverse() const { return {1 / ratio, 1 / high, 1 / low}; }
   /// `1.5 (1.3 to 1.8)`; with two decimals where one would read as 1.
@@ -49,8 +55,8 @@ Lead lead_of(const StepEnds& first, const StepEnds& second);
 
 /// Of points of one workload. Simulated ones on different clusters share nothing: each end meets the other's opposite.
 /// Timed ones are compared launch by launch where they took turns, and else by the scatter of their launches; one
-/// launch each is no verdict. Of published figures less than a tenth is level. \pre none failed, both have a throughput
-/// or an efficiency.
+/// launch each is no verdict. Of published figures a tenth is ahead, half of it likely. \pre none failed, both have a
+/// throughput or an efficiency.
 Lead lead_of(const Point& first, const Point& second);
 
 }  // namespace hbench

@@ -1,6 +1,7 @@
 #include "analysis/prediction/choice.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <tuple>
@@ -16,19 +17,10 @@ constexpr double kSameSpeed = 0.02;
 /// Prices of one GPU moved by a third within five months of 2026; of one without a date nobody knows how old it is.
 constexpr double kUndatedPrice = 4.0 / 3;
 
-Certainty at_least(const Band& band, double least) {
-  if (band.low >= least) return Certainty::surely;
-  if (band.stated >= least) return Certainty::likely;
-  return band.high >= least ? Certainty::unlikely : Certainty::no;
-}
-
-Certainty at_most(const Band& band, double most) {
-  if (band.high <= most) return Certainty::surely;
-  if (band.stated <= most) return Certainty::likely;
-  return band.low <= most ? Certainty::unlikely : Certainty::no;
-}
-
-void require(Alternative& alternative, Certainty certainty, double factor) {
+/// \param whole whether the worse end of the band meets the goal too
+/// \param factor by which the stated figure misses it; at most 1 where it does not
+void require(Alternative& alternative, bool whole, double factor) {
+  const Certainty certainty = whole ? Certainty::pass : factor <= 1 ? Certainty::likely : Certainty::failed;
   alternative.meets = std::max(alternative.meets, certainty);
   alternative.missed_by = std::max(alternative.missed_by, factor);
 }
@@ -49,12 +41,12 @@ Band widened(const Band& band, double factor) {
 
 void weigh(Alternative& alternative, const Goals& goals) {
   if (goals.efficiency > 0)
-    require(alternative, at_least(alternative.efficiency, goals.efficiency),
+    require(alternative, alternative.efficiency.low >= goals.efficiency,
             goals.efficiency / alternative.efficiency.stated);
   if (goals.hours > 0 && alternative.hours)
-    require(alternative, at_most(*alternative.hours, goals.hours), alternative.hours->stated / goals.hours);
+    require(alternative, alternative.hours->high <= goals.hours, alternative.hours->stated / goals.hours);
   if (goals.budget > 0 && alternative.cost)
-    require(alternative, at_most(*alternative.cost, goals.budget), alternative.cost->stated / goals.budget);
+    require(alternative, alternative.cost->high <= goals.budget, alternative.cost->stated / goals.budget);
 }
 
 /// Notes what nobody states of what the alternative rests on.
@@ -72,19 +64,13 @@ void cap(Alternative& alternative, double rate_factor) {
     alternative.meets = std::max(alternative.meets, Certainty::likely);
 }
 
-/// Smaller is better: what meets the goals, what hardly does, what does not.
-int rank(const Alternative& alternative) {
-  if (meets_goals(alternative)) return 0;
-  return alternative.meets == Certainty::unlikely ? 1 : 2;
-}
-
 /// What is paid for where no price is known.
 double gpu_hours(const Alternative& alternative) { return alternative.paid_gpus * alternative.hours->stated; }
 
 /// The order of alternatives, the best first.
 bool better(const Alternative& a, const Alternative& b) {
-  if (rank(a) != rank(b)) return rank(a) < rank(b);
-  if (rank(a) > 0 && a.missed_by != b.missed_by) return a.missed_by < b.missed_by;
+  if (meets_goals(a) != meets_goals(b)) return meets_goals(a);
+  if (!meets_goals(a) && a.missed_by != b.missed_by) return a.missed_by < b.missed_by;
   if (a.cost.has_value() != b.cost.has_value()) return a.cost.has_value();
   if (a.cost && a.cost->stated != b.cost->stated) return a.cost->stated < b.cost->stated;
   if (!a.cost && a.hours && gpu_hours(a) != gpu_hours(b)) return gpu_hours(a) < gpu_hours(b);
@@ -98,7 +84,7 @@ Alternative best_of(const Rivals& strategies) {
   const auto speed = [](const Alternative* each) { return each->throughput.stated; };
   const Alternative& quickest = **std::ranges::max_element(strategies, {}, speed);
   const Alternative& first = **std::ranges::find_if(strategies, [&](const Alternative* each) {
-    return speed(each) >= (1 - kSameSpeed) * speed(&quickest) && rank(*each) <= rank(quickest);
+    return speed(each) >= (1 - kSameSpeed) * speed(&quickest) && meets_goals(*each) >= meets_goals(quickest);
   });
   Alternative best = first;
   Rivals others = strategies;
@@ -108,12 +94,17 @@ Alternative best_of(const Rivals& strategies) {
     const Lead lead = lead_of(first.point, each->point);
     const std::string label = each->point.asked.strategy.label();
     if (each == others.front()) best.runner_up = {label, lead};
-    if (lead.who() != Ahead::first) best.rivals.push_back(label);
+    if (lead.verdict() == LeadVerdict::level) best.rivals.push_back(label);
   }
   return best;
 }
 
 }  // namespace
+
+std::string_view to_string(Certainty certainty) {
+  constexpr std::array<std::string_view, 3> kNames{"pass", "likely", "failed"};
+  return kNames.at(static_cast<std::size_t>(certainty));
+}
 
 std::vector<Alternative> make_alternatives(const std::vector<Point>& points, const std::map<std::string, Offer>& offers,
                                            const Goals& goals) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/points/lead.hpp"
@@ -32,11 +33,12 @@ struct Band {
 
 /// Whether a goal is met, by the band of the prediction.
 enum class Certainty : std::uint8_t {
-  surely,    ///< all of the band meets it, and nothing that it rests on is assumed
-  likely,    ///< the stated figure does
-  unlikely,  ///< only the better end does
-  no,
+  pass,    ///< all of the band meets it, and nothing that it rests on is assumed
+  likely,  ///< the stated figure does
+  failed,
 };
+/// Its name above.
+std::string_view to_string(Certainty certainty);
 
 /// A cluster as the choice sees it.
 struct Offer {
@@ -59,7 +61,7 @@ struct Alternative {
   std::optional<double> cost_per_hour;
   PurchaseModel purchase = PurchaseModel::on_demand;  ///< how its nodes are bought
   std::string gpu = {};                               ///< `Offer::gpu`
-  Certainty meets = Certainty::surely;                ///< all goals: that of the hardest
+  Certainty meets = Certainty::pass;                  ///< all goals: that of the hardest
   /// Keys of the figures that it rests on and that nobody states: with any of them it is likely at best.
   std::vector<std::string> assumed{};
   /// By which factor the stated figures miss the hardest goal; 1 where none is missed.
@@ -75,7 +77,7 @@ struct Alternative {
   std::optional<RunnerUp> runner_up{};
 };
 
-/// Surely or likely.
+/// For certain or likely.
 inline bool meets_goals(const Alternative& alternative) { return alternative.meets <= Certainty::likely; }
 
 /// The alternatives among `points` (those with an efficiency and a known offer), in their order.
@@ -115,12 +117,12 @@ struct PriceFlip {
 /// Of the first two of `best_by_cluster`; empty where not both meet the goals and have a cost.
 std::optional<PriceFlip> price_flip(const std::vector<Alternative>& best);
 
-/// Of each cluster the best alternative, the best cluster first. What meets the goals, surely or likely, comes before
-/// what hardly does, and that before the rest, where the nearest is the best. Among those that meet them the best is,
-/// where samples are counted, the cheapest, or without a price what takes the fewest hours of GPUs; else the quickest.
+/// Of each cluster the best alternative, the best cluster first. What meets the goals comes before the rest, where
+/// the nearest is the best. Among those that meet them the best is, where samples are counted, the cheapest, or without
+/// a price what takes the fewest hours of GPUs; else the quickest.
 std::vector<Alternative> best_by_cluster(const std::vector<Alternative>& alternatives);
 
-/// The alternatives that meet the goals, surely or likely, and of which no other is both quicker and cheaper: from the
+/// The alternatives that meet the goals and of which no other is both quicker and cheaper: from the
 /// quickest to the cheapest. Empty where samples are not counted or no price is known.
 std::vector<Alternative> pareto_front(const std::vector<Alternative>& alternatives);
 

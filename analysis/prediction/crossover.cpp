@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/points/lead.hpp"
 #include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/request.hpp"
 #include "analysis/prediction/varied_network.hpp"
@@ -81,11 +80,13 @@ class MapBuilder {
   VariedNetwork& network_;
 };
 
-/// The best and, where that is not ahead of it, the next.
+/// The best and, where that is level with it, the next.
 Fastest fastest_of(const SizeChoice& choice, std::vector<std::string>& candidates) {
-  Fastest fastest{index_of(candidates, choice.best.algorithm)};
-  if (!choice.runner_up.algorithm.empty() && lead_within({1 + choice.margin()}, kCollectiveError).who() != Ahead::first)
-    fastest.push_back(index_of(candidates, choice.runner_up.algorithm));
+  Fastest fastest{{index_of(candidates, choice.best.algorithm)}};
+  if (choice.runner_up.algorithm.empty()) return fastest;
+  fastest.verdict = lead_within({1 + choice.margin()}, kCollectiveError).verdict();
+  if (fastest.verdict == LeadVerdict::level)
+    fastest.candidates.push_back(index_of(candidates, choice.runner_up.algorithm));
   return fastest;
 }
 
@@ -149,14 +150,19 @@ std::vector<std::int64_t> parse_message_sizes(const std::string& text) {
 }
 
 Fastest fastest_of(const std::vector<const SimulatedStep*>& steps) {
-  Fastest order;
+  std::vector<std::size_t> order;
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (steps[i] != nullptr) order.push_back(i);
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return steps[i]->step(); });
-  if (order.empty()) return order;
-  const StepEnds best = steps[order.front()]->ends();
-  std::erase_if(order, [&](std::size_t i) { return lead_of(best, steps[i]->ends()).who() == Ahead::first; });
-  return order;
+  Fastest fastest;
+  for (const std::size_t i : order) {
+    const bool is_best = i == order.front();
+    const LeadVerdict verdict =
+        is_best ? LeadVerdict::ahead : lead_of(steps[order.front()]->ends(), steps[i]->ends()).verdict();
+    fastest.verdict = std::min(fastest.verdict, verdict);
+    if (is_best || verdict == LeadVerdict::level) fastest.candidates.push_back(i);
+  }
+  return fastest;
 }
 
 Crossover training_crossover(const PredictionRequest& request, const std::vector<BytesPerSecond>& rates,
@@ -191,10 +197,10 @@ Crossover training_crossover(const PredictionRequest& request, const std::vector
   }
   crossover.method = fmt::format(
       "Simulated training steps between nodes like those of {} ({}): all but the rate of their network is kept, and "
-      "nothing holds single streams back. A letter alone is ahead of all others: by more than the model's own error "
-      "({:.0f} % and more), wherever the profile's figures are in what they may be. Several letters are level, the "
-      "quickest first: published pairs of strategies that are predicted so near come out either way.",
-      base.name, base.title, 100 * kModelError.compute);
+      "nothing holds single streams back. A letter alone is ahead of all others, by all of the band of their ratio; "
+      "with ? it is likely, by half of that. Several letters are level, the quickest first: published pairs of "
+      "strategies that are predicted so near come out either way.",
+      base.name, base.title);
   if (const std::string batches = batches_in_words(request); !batches.empty())
     crossover.method += fmt::format(" Batches: {}.", batches);
   crossover.refused = std::move(plan.refused);
@@ -229,9 +235,8 @@ Crossover all_reduce_crossover(const Profile& profile, const std::vector<int>& g
   crossover.maps.push_back(std::move(map));
   crossover.method = fmt::format(
       "One all-reduce, simulated on the idle network of {} ({}), float32: every algorithm with a schedule for such a "
-      "world. A letter alone is ahead: by more than the error that predictions of single all-reduces are held to "
-      "({:.0f} %). "
-      "Two letters are level: the quickest and the next.",
+      "world. A letter alone is ahead, by more than the error that predictions of single all-reduces are held to "
+      "({:.0f} %); with ? it is likely, by more than half of that. Two letters are level: the quickest and the next.",
       profile.name, profile.title, 100 * std::expm1(kCollectiveError));
   return crossover;
 }

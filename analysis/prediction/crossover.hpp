@@ -6,15 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "analysis/points/lead.hpp"
 #include "analysis/prediction/data.hpp"
 #include "analysis/prediction/plan.hpp"
 #include "analysis/prediction/varied_network.hpp"
 
 namespace hbench {
 
-/// Candidates by their index, the fastest first: all that it is not ahead of. One: it wins. Empty: there is
-/// none in this cell.
-using Fastest = std::vector<std::size_t>;
+/// Who is ahead in a cell.
+struct Fastest {
+  std::vector<std::size_t> candidates;       ///< by their index, the fastest and what is level with it
+  LeadVerdict verdict = LeadVerdict::ahead;  ///< of the fastest over all others
+};
 
 /// What one candidate reaches in a cell.
 struct CellFigure {
@@ -56,7 +59,7 @@ Crossover all_reduce_crossover(const Profile& profile, const std::vector<int>& g
                                const std::vector<BytesPerSecond>& rates, const std::vector<std::int64_t>& sizes,
                                const StopRequested& stop = {});
 
-/// The fastest of `steps` and what it is not ahead of; none where a candidate is not possible. Pure.
+/// The fastest of `steps`; null where a candidate is not possible. Pure.
 Fastest fastest_of(const std::vector<const SimulatedStep*>& steps);
 
 }  // namespace hbench

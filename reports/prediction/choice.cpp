@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <span>
 
 #include "analysis/catalogue/figures.hpp"
@@ -66,11 +65,6 @@ std::string bought(const Profile& profile) {
   return usual ? "" : fmt::format(" {}", to_string(profile.price->model));
 }
 
-std::string_view to_string(Certainty certainty) {
-  constexpr std::array<std::string_view, 4> kNames{"surely", "likely", "hardly", "no"};
-  return kNames.at(static_cast<std::size_t>(certainty));
-}
-
 std::string gpus_text(int gpus) { return gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", gpus); }
 
 /// `94 % (90 to 97) of ideal speed, 4.2 h (4.0 h to 4.4 h), 412 (394 to 430) USD spot`
@@ -93,13 +87,16 @@ std::string goals_in_words(const Goals& goals) {
   return text;
 }
 
-/// ` with ring (level with ps)`, ` with ring, zero:1 (before ring, fsdp: 1.3 (1.1 to 1.5) times as fast)`
+/// ` with ring (level with ps)`, ` with ring, zero:1 (ahead of ring, fsdp: 1.3 (1.1 to 1.5) times as fast)`
 std::string strategy_in_words(const Alternative& alternative) {
   constexpr std::size_t kNamed = 3;
   const std::vector<std::string>& rivals = alternative.rivals;
   std::string text = fmt::format(" with {}", alternative.point.asked.strategy.label());
   if (const auto& next = alternative.runner_up; rivals.empty())
-    return next ? fmt::format("{} (before {}: {} times as fast)", text, next->label, next->behind.in_words()) : text;
+    return next ? fmt::format("{} ({}ahead of {}: {} times as fast)", text,
+                              next->behind.verdict() == LeadVerdict::likely ? "likely " : "", next->label,
+                              next->behind.in_words())
+                : text;
   const auto named = rivals.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, rivals.size()));
   text += fmt::format(" (level with {}", fmt::join(rivals.begin(), named, "; "));
   if (rivals.size() > kNamed) text += fmt::format(" and {} more", rivals.size() - kNamed);
@@ -149,9 +146,9 @@ std::string verdict(const Choice& choice, const std::vector<Alternative>& best) 
         goals_in_words(choice.goals), where, in_words(first, choice), missed_in_words(first.missed_by),
         what_it_takes(choice, first));
   const std::string why = first.assumed.empty() ? "" : fmt::format("; assumed: {}", fmt::join(first.assumed, ", "));
-  return fmt::format("{}, {}: {}: {} ({}{}). {} of {} clusters surely or likely {} {}.", choice.workload,
-                     batch_in_words(asked), where, in_words(first, choice), to_string(first.meets), why, good,
-                     best.size(), good == 1 ? "meets" : "meet", goals_in_words(choice.goals));
+  return fmt::format("{}, {}: {}: {} ({}{}). {} of {} clusters {} {}.", choice.workload, batch_in_words(asked), where,
+                     in_words(first, choice), to_string(first.meets), why, good, best.size(),
+                     good == 1 ? "meets" : "meet", goals_in_words(choice.goals));
 }
 
 /// Which prices would change the order of the first two.
@@ -216,8 +213,8 @@ void alternative_fields(Row& row, const Alternative& each, const Choice& choice)
   const auto per_hour = row.field("cost_per_hour", each.cost_per_hour);
   if (!counted) per_hour.in(choice.goals.currency + "/h", priced(cost_text), 0, absent);
   row.object("price", profile.price, [&](Row& of, const Price& price) { price_fields(of, price, choice.today); });
-  row.field("meets", to_string(each.meets), "the goals: surely, likely, hardly or no").in("meets");
-  row.field("assumed", each.assumed, "figures that it rests on and nobody states; with any of them never surely");
+  row.field("meets", to_string(each.meets), "the goals: pass, likely or failed").in("meets");
+  row.field("assumed", each.assumed, "figures that it rests on and nobody states; with any of them likely at best");
   row.field("as_good", each.rivals, "other strategies that no prediction tells apart from this one, quickest first");
   row.object("runner_up", each.runner_up, [](Row& of, const Alternative::RunnerUp& next) {
     of.field("strategy", next.label, "the quickest other one");
@@ -415,9 +412,8 @@ Document choice_document(const Choice& choice) {
       "All of it is simulated. Ranges are 90 % bands of the efficiency, as wide as what is not known makes them "
       "(hbench "
       "validate), so that close cases stay likely until a run there decides them. Bands of times and costs are wider, "
-      "by how far the samples/s of one GPU are known. Surely: all of the band meets the conditions, and no figure "
-      "behind "
-      "it is assumed; likely: the figure does; hardly: only the better end does."});
+      "by how far the samples/s of one GPU are known. Pass: all of the band meets the conditions, and no figure behind "
+      "it is assumed; likely: the figure does; failed: it does not."});
   document.blocks.emplace_back(alternative_table(
       choice, best, {.caption = "The best of each cluster, the best cluster first", .first_rows = 12}));
   if (const auto flip = price_flip(best))

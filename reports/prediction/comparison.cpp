@@ -95,8 +95,8 @@ std::string verdict(const ComparisonAnswer& answer) {
   return text;
 }
 
-/// How far the best framework of its place is ahead of a row on the most GPUs: `level`, `1.5 (1.3 to 1.8)`; `-` of the
-/// best itself.
+/// How far the best framework of its place is ahead of a row on the most GPUs: `level`, `likely 1.2 (0.9 to 1.4)`,
+/// `1.5 (1.3 to 1.8)`; `-` of the best itself.
 std::string behind_best(const Curve& row, const std::vector<Curve>& rows, int gpus) {
   const Point *own = at(row, gpus), *best = own;
   if (own == nullptr) return "-";
@@ -106,7 +106,8 @@ std::string behind_best(const Curve& row, const std::vector<Curve>& rows, int gp
       best = point;
   if (best == own) return "-";
   const Lead lead = lead_of(*best, *own);
-  return lead.who() == Ahead::first ? lead.in_words() : "level";
+  if (lead.verdict() == LeadVerdict::level) return "level";
+  return (lead.verdict() == LeadVerdict::likely ? "likely " : "") + lead.in_words();
 }
 
 Table efficiency_table(const ComparisonAnswer& answer, const std::string& workload) {

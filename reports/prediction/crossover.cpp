@@ -11,28 +11,31 @@ namespace {
 
 char letter(std::size_t candidate) { return static_cast<char>('A' + candidate); }
 
+std::string_view mark(const Fastest& fastest) { return fastest.verdict == LeadVerdict::likely ? "?" : ""; }
+
+/// `A`, `A?` where it is likely, `A~B`.
 std::string cell(const Fastest& fastest, std::size_t candidates) {
-  if (fastest.empty()) return "-";
-  if (fastest.size() == candidates) return "all";
+  if (fastest.candidates.empty()) return "-";
+  if (fastest.candidates.size() == candidates) return "all";
   std::string text;
-  for (const std::size_t each : fastest) text += fmt::format("{}{}", text.empty() ? "" : "~", letter(each));
-  return text;
+  for (const std::size_t each : fastest.candidates) text += fmt::format("{}{}", text.empty() ? "" : "~", letter(each));
+  return fmt::format("{}{}", text, mark(fastest));
 }
 
-/// `ring`, `ring or ps (level)`.
+/// `ring`, `ring (likely)`, `ring or ps (level)`, `all (level)`.
 std::string in_words(const Fastest& fastest, const std::vector<std::string>& candidates) {
-  if (fastest.empty()) return "nothing";
-  if (fastest.size() == candidates.size()) return "no matter which";
+  if (fastest.candidates.empty()) return "nothing";
   std::string text;
-  for (const std::size_t each : fastest) text += (text.empty() ? "" : " or ") + candidates[each];
-  return fastest.size() > 1 ? text + " (level)" : text;
+  for (const std::size_t each : fastest.candidates) text += (text.empty() ? "" : " or ") + candidates[each];
+  if (fastest.candidates.size() == candidates.size()) text = "all";
+  return fastest.verdict == LeadVerdict::ahead ? text : fmt::format("{} ({})", text, to_string(fastest.verdict));
 }
 
 /// Whether two cells say the same, in whatever order level ones are.
 bool alike(Fastest a, Fastest b) {
-  std::ranges::sort(a);
-  std::ranges::sort(b);
-  return a == b;
+  std::ranges::sort(a.candidates);
+  std::ranges::sort(b.candidates);
+  return a.candidates == b.candidates && a.verdict == b.verdict;
 }
 
 /// The last row in words: `1 to 10 Gbit/s per node, ring; 25 to 400, ring or ps (level)`.
@@ -77,13 +80,15 @@ double clarity(const CrossoverMap& map, std::size_t row, std::size_t column) {
   return second > 0 ? std::min(1.0, first / second - 1) : 1;
 }
 
-/// A colour for whoever surely wins; a tie has none.
+/// A colour for whoever is ahead or likely so; level ones have none.
 Tint tint_of(const CrossoverMap& map, std::size_t row, std::size_t column, const std::vector<std::string>& candidates) {
-  const Fastest& fastest = map.fastest[row][column];
+  const std::vector<std::size_t>& fastest = map.fastest[row][column].candidates;
   if (fastest.size() != 1 || candidates.size() == 1)
     return {.label = fastest.size() == 2 ? fmt::format("{} ~ {}", candidates[fastest[0]], candidates[fastest[1]]) : ""};
   const std::string& winner = candidates[fastest.front()];
-  return {.group = winner, .strength = clarity(map, row, column), .label = winner};
+  return {.group = winner,
+          .strength = clarity(map, row, column),
+          .label = fmt::format("{}{}", winner, mark(map.fastest[row][column]))};
 }
 
 Table map_table(const CrossoverMap& map, const std::vector<std::string>& candidates) {
@@ -129,8 +134,10 @@ Chart efficiency_chart(const CrossoverMap& map, const std::vector<std::string>& 
 }
 
 /// Each cell also has its row and its column, by what they count.
-void cell_fields(Row& row, const std::vector<std::string>& fastest, Json efficiency) {
-  row.field("fastest", fastest, "candidates that nothing is ahead of, the fastest first");
+void cell_fields(Row& row, const std::vector<std::string>& fastest, LeadVerdict verdict, Json efficiency) {
+  row.field("fastest", fastest, "the fastest candidate, and what is level with it");
+  row.field("verdict", if_known(!fastest.empty(), std::string(to_string(verdict))),
+            "of the fastest over all others: ahead, likely or level");
   row.field("tie", fastest.size() > 1);
   const bool lacking = efficiency.is_null();
   row.put("efficiency", std::move(efficiency), "of training steps: of each candidate that is possible");
@@ -141,7 +148,7 @@ Json cells_json(Form form, const CrossoverMap& map, const std::vector<std::strin
   const auto band = [form](const CellFigure& figure) { return json_of(form, figure, band_fields<CellFigure>); };
   if (form == Form::schema) {
     Row row(form);
-    cell_fields(row, {}, {{"type", "object"}, {"additionalProperties", band({})}});
+    cell_fields(row, {}, {}, {{"type", "object"}, {"additionalProperties", band({})}});
     Json cell = row.json();
     cell["additionalProperties"] = kind_of<std::string>();
     return {{"type", "array"}, {"items", cell}};
@@ -150,14 +157,14 @@ Json cells_json(Form form, const CrossoverMap& map, const std::vector<std::strin
   for (std::size_t row = 0; row < map.rows.size(); ++row)
     for (std::size_t column = 0; column < map.columns.size(); ++column) {
       std::vector<std::string> fastest;
-      for (const std::size_t each : map.fastest[row][column]) fastest.push_back(candidates[each]);
+      for (const std::size_t each : map.fastest[row][column].candidates) fastest.push_back(candidates[each]);
       Json efficiency = map.figures.empty() ? Json() : Json::object();
       for (std::size_t each = 0; each < candidates.size() && !map.figures.empty(); ++each)
         if (const auto& figure = map.figures[row][column][each]) efficiency[candidates[each]] = band(*figure);
       Row cell;
       cell.field(map.row_title, map.rows[row]);
       cell.field(map.column_title, map.columns[column]);
-      cell_fields(cell, fastest, std::move(efficiency));
+      cell_fields(cell, fastest, map.fastest[row][column].verdict, std::move(efficiency));
       cells.push_back(cell.json());
     }
   return cells;

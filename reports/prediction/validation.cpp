@@ -344,21 +344,19 @@ void add_pairs(Table& table, const std::vector<ValidatedPair>& pairs) {
 /// Returns `54 of 56 pairs that are predicted ahead have this order in their source, ...`; empty where there are none.
 std::string orders_in_words(const std::vector<ValidatedPair>& pairs) {
   if (pairs.empty()) return "";
-  const auto of = [&](auto belongs) {
+  const auto of = [&](LeadVerdict verdict) {
     std::size_t all = 0, right = 0;
     for (const ValidatedPair& each : pairs) {
-      if (!belongs(each.lead)) continue;
+      if (each.lead.verdict() != verdict) continue;
       ++all;
       right += each.in_order() ? 1 : 0;
     }
     return fmt::format("{} of {}", right, all);
   };
-  const auto ahead = [](const Lead& lead) { return lead.who() != Ahead::level; };
-  const auto likely = [&](const Lead& lead) { return !ahead(lead) && lead.likely() != Ahead::level; };
   return fmt::format(
       "Who is ahead, of two strategies of one source on one cluster: {} pairs that are predicted ahead have this "
       "order, {} that are likely ahead, and {} that are level.",
-      of(ahead), of(likely), of([&](const Lead& lead) { return !ahead(lead) && !likely(lead); }));
+      of(LeadVerdict::ahead), of(LeadVerdict::likely), of(LeadVerdict::level));
 }
 
 std::string scale_in_words(const std::vector<Validation>& all) {

@@ -100,10 +100,9 @@ std::string who_is_ahead(const Match& match, const std::string& first, const std
   std::string words = (lead.ratio < 1 ? lead.inverse() : lead).in_words();
   if (!lead.is_judged()) return words;
   if (const std::size_t to = words.find(" to "); to != words.npos) words.replace(to, 4, "-");
-  if (const Ahead likely = match.likely(); likely != Ahead::level)
-    return fmt::format("{}? {}", likely == Ahead::first ? first : second, words);
-  if (lead.who() == Ahead::level) return "level " + words.substr(words.find('('));
-  return fmt::format("{} {}", lead.who() == Ahead::first ? first : second, words);
+  if (lead.verdict() == LeadVerdict::level) return "level " + words.substr(words.find('('));
+  return fmt::format("{}{} {}", lead.ratio > 1 ? first : second, lead.verdict() == LeadVerdict::likely ? "?" : "",
+                     words);
 }
 
 Blocks best_of_either_side(const Scaling& scaling) {

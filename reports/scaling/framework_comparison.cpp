@@ -30,30 +30,16 @@ const Point* quickest(const std::vector<const Point*>& points, const MeasuredSid
   return found == points.end() ? nullptr : *found;
 }
 
-/// `Horovod is 1.5 (1.3 to 1.8) times as fast as TensorFlow`.
-std::string who_is_quicker(const Lead& lead, std::string_view first, std::string_view second) {
-  if (!lead.is_judged())
-    return fmt::format("{} against {}: {:.2f} times as fast in one launch, no verdict", first, second, lead.ratio);
-  switch (lead.who()) {
-    case Ahead::first:
-      return fmt::format("{} is {} times as fast as {}", first, lead.in_words(), second);
-    case Ahead::second:
-      return fmt::format("{} is {} times as fast as {}", second, lead.inverse().in_words(), first);
-    case Ahead::level:
-      break;
-  }
-  return fmt::format("{} and {} are level, {} times as fast", first, second, lead.in_words());
-}
-
 std::string verdict(const Scaling& scaling, const std::vector<const Point*>& points,
                     const std::array<MeasuredSide, 2>& sides) {
   const Point *first = quickest(points, sides[0]), *second = quickest(points, sides[1]);
   if (first == nullptr || second == nullptr)
     return fmt::format("No answer: no launch of {} was good.", sides[first == nullptr ? 0 : 1].title);
-  return fmt::format("{}: {} against {}, {} on {} CPU ranks of this machine.",
-                     who_is_quicker(lead_of(*first, *second), sides[0].title, sides[1].title),
-                     first->asked.strategy_label(), second->asked.strategy_label(),
-                     scaling.words.workload(first->asked), first->asked.gpus);
+  return fmt::format(
+      "{} ({} against {}, {} on {} CPU ranks of this machine).",
+      ScalingWords::who_is_ahead(lead_of(*first, *second), std::string(sides[0].title), std::string(sides[1].title)),
+      first->asked.strategy_label(), second->asked.strategy_label(), scaling.words.workload(first->asked),
+      first->asked.gpus);
 }
 
 constexpr std::string_view kOfGpus =

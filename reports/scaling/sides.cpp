@@ -106,11 +106,6 @@ std::vector<Pointers> by_question(const Pointers& points) {
   return questions;
 }
 
-Ahead Match::likely() const {
-  const Lead found = lead();
-  return first->asked.is_predicted() && found.who() == Ahead::level ? found.likely() : Ahead::level;
-}
-
 std::vector<Match> best_of_sides(const Pointers& points) {
   std::vector<Match> matches;
   for (const Pointers& group : by_question(points)) {

@@ -40,8 +40,6 @@ struct Match {
   bool both() const { return first != nullptr && second != nullptr; }
   /// Of the first over the second. \pre both()
   Lead lead() const { return lead_of(*first, *second); }
-  /// Which of two simulated ways is likely to be ahead and not surely; level of others. \pre both()
-  Ahead likely() const;
   /// The second where it is ahead, or alone; where one launch each tells nothing, the one with the better figure.
   const Point& better() const {
     if (!both()) return first == nullptr ? *second : *first;

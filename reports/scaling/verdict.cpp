@@ -37,8 +37,6 @@ std::string first_word(const std::string& text) {
   return digits ? text : capitalized(text);
 }
 
-bool is_plural(const std::string& way) { return way.ends_with("servers"); }
-
 /// How much a sentence has room for.
 enum class Room : std::uint8_t { titles, both_networks, one_network };
 
@@ -49,9 +47,9 @@ std::string what_is_kept(const Headline& headline, const ScalingWords& words, Ro
   };
   const auto name = [](const Point& point) { return ScalingWords::in_verdict(point.asked.strategy); };
   const Point &hardest = headline.hardest().better(), &best = headline.best();
-  std::string text =
-      fmt::format("{} {} {} of ideal speed on {}", name(hardest), is_plural(name(hardest)) ? "keep" : "keeps",
-                  efficiency_in_words(hardest), place(hardest));
+  std::string text = fmt::format("{} {} {} of ideal speed on {}", name(hardest),
+                                 ScalingWords::is_plural(name(hardest)) ? "keep" : "keeps",
+                                 efficiency_in_words(hardest), place(hardest));
   if (place(hardest) == place(best) || room == Room::one_network) return text;
   return text + (name(hardest) == name(best) ? " and " : fmt::format(", {} ", name(best))) +
          fmt::format("{} on {}", efficiency_in_words(best), place(best));
@@ -96,36 +94,20 @@ struct Standing {
 /// \param turned of the second way over the first
 Standing standing_of(const Contest& contest, bool turned) {
   Standing standing;
-  const Ahead first = turned ? Ahead::second : Ahead::first, second = turned ? Ahead::first : Ahead::second;
   for (const Match& match : contest.matches) {
     if (!match.both()) continue;
     const Lead lead = turned ? match.lead().inverse() : match.lead();
-    if (!lead.is_judged()) {
+    const bool ahead = lead.verdict() == LeadVerdict::ahead;
+    if (!lead.is_judged())
       ++standing.not_judged;
-      continue;
-    }
-    const Ahead who = match.lead().who(), likely = match.likely();
-    if (who == first) standing.ahead.push_back(lead);
-    if (likely == first) standing.likely.push_back(lead);
-    standing.behind += who == second ? 1 : 0;
-    standing.likely_behind += likely == second ? 1 : 0;
-    standing.level += who == Ahead::level && likely == Ahead::level ? 1 : 0;
+    else if (lead.verdict() == LeadVerdict::level)
+      ++standing.level;
+    else if (lead.ratio > 1)
+      (ahead ? standing.ahead : standing.likely).push_back(lead);
+    else
+      ++(ahead ? standing.behind : standing.likely_behind);
   }
   return standing;
-}
-
-/// Of one network.
-std::string contest_sentence(const Match& match, const std::string& way, const std::string& other, bool turned) {
-  const Lead lead = turned ? match.lead().inverse() : match.lead();
-  if (!lead.is_judged())
-    return fmt::format("{} against {}: {:.2f} times as fast in one launch; no verdict.", way, other, lead.ratio);
-  const std::string words = lead.in_words();
-  const std::string_view verb = is_plural(way) ? "are" : "is";
-  if (match.likely() != Ahead::level)
-    return fmt::format("{} {} likely ahead of {}: {} times as fast.", way, verb, other, words);
-  if (match.lead().who() == Ahead::level)
-    return fmt::format("{} and {} are level: {} times as fast.", way, other, words);
-  return fmt::format("{} {} {} times as fast as {}.", way, verb, words, other);
 }
 
 /// Which of two ways is ahead, of the networks where both were tried. Empty where there is none.
@@ -137,21 +119,23 @@ std::string contest_sentence(const Contest& contest) {
   const Standing& standing = turned ? second : first;
   const std::string way = first_word(turned ? contest.second : contest.first);
   const std::string& other = turned ? contest.first : contest.second;
-  if (standing.all() == 1)
-    return contest_sentence(*std::ranges::find_if(contest.matches, &Match::both), way, other, turned);
+  if (standing.all() == 1) {
+    const Lead lead = std::ranges::find_if(contest.matches, &Match::both)->lead();
+    return ScalingWords::who_is_ahead(turned ? lead.inverse() : lead, way, other) + ".";
+  }
   if (standing.not_judged == static_cast<std::ptrdiff_t>(standing.all()))
     return fmt::format("{} and {} have one launch each on {} networks: no verdict.", way, other, standing.not_judged);
   if (standing.level == static_cast<std::ptrdiff_t>(standing.all()))
     return fmt::format("{} and {} are level on {} networks.", way, other,
                        standing.level == 2 ? "both" : fmt::format("all {}", standing.level));
-  const bool surely = !standing.ahead.empty();
-  const std::vector<Lead>& leads = surely ? standing.ahead : standing.likely;
-  std::string text = fmt::format("{} {}ahead of {} on {} of {} networks ({})", way, surely ? "" : "likely ", other,
+  const bool likely = standing.ahead.empty();
+  const std::vector<Lead>& leads = likely ? standing.likely : standing.ahead;
+  std::string text = fmt::format("{} {}ahead of {} on {} of {} networks ({})", way, likely ? "likely " : "", other,
                                  leads.size(), standing.all(), range_of(leads));
   const auto add = [&](std::string_view what, std::ptrdiff_t count) {
     if (count > 0) text += fmt::format(", {} on {}", what, count);
   };
-  if (surely) add("likely", std::ssize(standing.likely));
+  if (!likely) add("likely", std::ssize(standing.likely));
   add("level", standing.level);
   add(standing.behind == 0         ? "likely behind"
       : standing.likely_behind > 0 ? "behind or likely so"

@@ -143,6 +143,17 @@ std::string ScalingWords::in_verdict(const Strategy& strategy) {
   return strategy.compresses() ? fmt::format("{} + {}", name, strategy.compressor) : name;
 }
 
+std::string ScalingWords::who_is_ahead(const Lead& lead, const std::string& first, const std::string& second) {
+  if (!lead.is_judged())
+    return fmt::format("{} against {}: {:.2f} times as fast in one launch, no verdict", first, second, lead.ratio);
+  const LeadVerdict verdict = lead.verdict();
+  if (verdict == LeadVerdict::level)
+    return fmt::format("{} and {} are level: {} times as fast", first, second, lead.in_words());
+  if (lead.ratio < 1) return who_is_ahead(lead.inverse(), second, first);
+  return fmt::format("{} {} {}ahead of {}: {} times as fast", first, is_plural(first) ? "are" : "is",
+                     verdict == LeadVerdict::likely ? "likely " : "", second, lead.in_words());
+}
+
 std::string ScalingWords::in_brief(const Strategy& strategy) {
   const std::string label = strategy.label();
   if (!strategy.uses_servers() || !strategy.preset.empty()) return label;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/points/lead.hpp"
 #include "reports/report.hpp"
 
 namespace hbench {
@@ -31,6 +32,10 @@ class ScalingWords {
   static std::string in_verdict(const Strategy& strategy);
   /// The same as one of two that are compared: `the best parameter servers`.
   static std::string way(const Strategy& strategy);
+  /// `Ring is likely ahead of the best parameter servers: 1.1 (0.9 to 1.3) times as fast`: the one that is ahead comes
+  /// first, `first` where they are level.
+  static std::string who_is_ahead(const Lead& lead, const std::string& first, const std::string& second);
+  static bool is_plural(const std::string& way) { return way.ends_with("servers"); }
   /// In tables: `ring`, `16 servers (sliced, dedicated)`.
   static std::string in_brief(const Strategy& strategy);
   /// `ring all-reduce`, `parameter servers`.

@@ -45,7 +45,7 @@ TEST(Alternatives, HaveTimesAndPricesOfWholeNodesWithTheirBands) {
   EXPECT_NEAR(all[0].hours->low, 0.9, 1e-9) << "the higher rate takes less time";
   EXPECT_NEAR(all[0].hours->high, 1.125, 1e-9);
   EXPECT_NEAR(all[0].cost->high, 2.25, 1e-9);
-  EXPECT_EQ(all[0].meets, Certainty::surely);
+  EXPECT_EQ(all[0].meets, Certainty::pass);
 }
 
 // 10 % either way and a factor of 2 as an independent error: e^hypot(ln(0.9 / 0.8), ln 2) below.
@@ -73,29 +73,28 @@ TEST(Choice, IsNeverSureOfWhatRestsOnAnAssumption) {
     return make_alternatives({point("cheap", gpus, 0.9)}, {{"cheap", offer}}, goals).at(0);
   };
   const Goals efficient{.efficiency = 0.1}, cheap{.samples = 1e6, .budget = 1e6};
-  EXPECT_EQ(alternative(1, efficient).meets, Certainty::surely);
+  EXPECT_EQ(alternative(1, efficient).meets, Certainty::pass);
   EXPECT_EQ(alternative(4, efficient).meets, Certainty::likely);
   EXPECT_THAT(alternative(4, efficient).assumed, testing::ElementsAre("local.rate"));
   EXPECT_THAT(alternative(8, efficient).assumed, testing::ElementsAre("local.rate", "network.nics"));
   const Alternative dated = alternative(1, cheap);
-  EXPECT_EQ(dated.meets, Certainty::surely);
+  EXPECT_EQ(dated.meets, Certainty::pass);
   cluster.price->retrieved = "not stated";
   const Alternative undated = alternative(1, cheap);
   EXPECT_EQ(undated.meets, Certainty::likely);
   EXPECT_THAT(undated.assumed, testing::ElementsAre("price.retrieved"));
   EXPECT_GT(undated.cost->high, dated.cost->high * 1.2);
-  EXPECT_EQ(alternative(1, efficient).meets, Certainty::surely) << "nobody asks for money";
+  EXPECT_EQ(alternative(1, efficient).meets, Certainty::pass) << "nobody asks for money";
 }
 
 TEST(Alternatives, SayHowSurelyTheyMeetATarget) {
   const auto certainty = [](double efficiency) {
     return make_alternatives({point("cheap", 8, efficiency)}, kOffers, {.efficiency = 0.8}).at(0).meets;
   };
-  EXPECT_EQ(certainty(0.91), Certainty::surely);
+  EXPECT_EQ(certainty(0.91), Certainty::pass);
   EXPECT_EQ(certainty(0.89), Certainty::likely);
   EXPECT_EQ(certainty(0.8), Certainty::likely);
-  EXPECT_EQ(certainty(0.79), Certainty::unlikely);
-  EXPECT_EQ(certainty(0.69), Certainty::no);
+  EXPECT_EQ(certainty(0.79), Certainty::failed);
 }
 
 TEST(Alternatives, NeverMeetATargetSurelyWhereTheSpeedOfOneGpuIsAssumed) {
@@ -105,7 +104,7 @@ TEST(Alternatives, NeverMeetATargetSurelyWhereTheSpeedOfOneGpuIsAssumed) {
         .at(0)
         .meets;
   };
-  EXPECT_EQ(certainty(1.1), Certainty::surely);
+  EXPECT_EQ(certainty(1.1), Certainty::pass);
   EXPECT_EQ(certainty(1.5), Certainty::likely);
 }
 
@@ -140,9 +139,9 @@ TEST(BestStrategies, MeetTheGoalsWhereTheQuickestDoes) {
   EXPECT_EQ(best_of({by("ring", 0.895), by("tree", 0.905)}).meets, Certainty::likely) << "both do";
 }
 
-// The model's own error is 11 %, on logarithms.
+// Half of the model's own error is 5 %.
 TEST(BestStrategies, NameTheRivalsThatNoPredictionTellsApart) {
-  EXPECT_THAT(best_of({by("ring", 0.9), by("tree", 0.82), by("ps", 0.80)}).rivals, ElementsAre("tree"));
+  EXPECT_THAT(best_of({by("ring", 0.9), by("tree", 0.87), by("ps", 0.82)}).rivals, ElementsAre("tree"));
   EXPECT_THAT(best_of({by("ring", 0.795), by("tree", 0.805)}).rivals, ElementsAre("ring"));
   EXPECT_THAT(best_of({by("ring", 0.9)}).rivals, IsEmpty());
 }
@@ -177,12 +176,11 @@ TEST(Alternatives, MeetAllGoalsOnlyAsSurelyAsTheHardest) {
     goals.samples = 2'592'000;
     return make_alternatives({point("cheap", 8, 0.9)}, kOffers, goals).at(0);
   };
-  EXPECT_EQ(with({.hours = 1.2}).meets, Certainty::surely);
+  EXPECT_EQ(with({.hours = 1.2}).meets, Certainty::pass);
   EXPECT_EQ(with({.hours = 1.1}).meets, Certainty::likely);
-  EXPECT_EQ(with({.hours = 0.95}).meets, Certainty::unlikely);
-  EXPECT_EQ(with({.hours = 0.8}).meets, Certainty::no);
-  EXPECT_EQ(with({.hours = 1.2, .budget = 1.9}).meets, Certainty::unlikely);
-  EXPECT_EQ(with({.efficiency = 0.5, .hours = 1.2, .budget = 3}).meets, Certainty::surely);
+  EXPECT_EQ(with({.hours = 0.95}).meets, Certainty::failed);
+  EXPECT_EQ(with({.hours = 1.2, .budget = 1.9}).meets, Certainty::failed);
+  EXPECT_EQ(with({.efficiency = 0.5, .hours = 1.2, .budget = 3}).meets, Certainty::pass);
   EXPECT_NEAR(with({.hours = 0.5}).missed_by, 2, 1e-9);
   EXPECT_NEAR(with({.hours = 0.5, .budget = 0.5}).missed_by, 4, 1e-9);
   EXPECT_EQ(with({.hours = 2}).missed_by, 1);
@@ -222,9 +220,9 @@ TEST(BestByCluster, IsTheNearestWhereNothingMeetsTheGoals) {
   EXPECT_THAT(names(best_by_cluster(all)), ElementsAre("fast 8", "cheap 4"));
 }
 
-TEST(BestByCluster, PutsWhatHardlyMeetsTheGoalsBehindWhatDoes) {
+TEST(BestByCluster, PutsWhatMissesTheGoalsByLittleBehindWhatDoes) {
   const auto all = make_alternatives({point("fast", 8, 0.75), point("cheap", 4, 0.81)}, kOffers, {.efficiency = 0.8});
-  EXPECT_EQ(all[0].meets, Certainty::unlikely);
+  EXPECT_EQ(all[0].meets, Certainty::failed);
   EXPECT_THAT(names(best_by_cluster(all)), ElementsAre("cheap 4", "fast 8"));
 }
 

@@ -52,7 +52,7 @@ TEST(Lead, IsLessSureOfACompressorWhoseImplementationIsNotKnown) {
   compressed.coding = 1;
   const Lead lead = lead_of(compressed, plain);
   EXPECT_EQ(lead.who(), Ahead::level);
-  EXPECT_EQ(lead.likely(), Ahead::first);
+  EXPECT_EQ(lead.verdict(), LeadVerdict::likely);
   EXPECT_NEAR(lead.high, 2 * std::exp(kModelError.compute), 1e-12) << "nothing that is unknown makes it quicker";
   EXPECT_NEAR(lead_of(plain, compressed).inverse().low, lead.low, 1e-12);
 }
@@ -72,9 +72,11 @@ TEST(Lead, OfOneLaunchEachIsNoVerdict) {
 }
 
 TEST(Lead, IsLikelyByHalfOfItsBand) {
-  EXPECT_EQ((Lead{1.2, 0.9, 1.6}.likely()), Ahead::first);
-  EXPECT_EQ((Lead{1.2, 0.8, 1.8}.likely()), Ahead::level);
-  EXPECT_EQ((Lead{0.8, 0.5, 1.2}.likely()), Ahead::second);
+  EXPECT_EQ((Lead{1.2, 1.1, 1.3}.verdict()), LeadVerdict::ahead);
+  EXPECT_EQ((Lead{1.2, 0.9, 1.6}.verdict()), LeadVerdict::likely);
+  EXPECT_EQ((Lead{1.2, 0.8, 1.8}.verdict()), LeadVerdict::level);
+  EXPECT_EQ((Lead{0.8, 0.5, 1.2}.verdict()), LeadVerdict::likely);
+  EXPECT_EQ((Lead{0.8, 0.7, 0.9}.verdict()), LeadVerdict::ahead);
 }
 
 TEST(Lead, IsTheReciprocalTheOtherWayRound) {

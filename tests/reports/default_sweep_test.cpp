@@ -146,29 +146,30 @@ TEST_F(DefaultSweep, HasOneAnswerToWhoIsAheadWhoeverIsAsked) {
     SCOPED_TRACE(match.first->asked.key() + " against " + match.second->asked.strategy.label());
     const Lead lead = match.lead();
     ++count[lead.who()];
-    const bool level = lead.who() == Ahead::level;
+    const bool level = lead.verdict() == LeadVerdict::level, likely = lead.verdict() == LeadVerdict::likely;
     const std::string words = (lead.ratio < 1 ? lead.inverse() : lead).in_words();
     std::string cell = words;
     cell.replace(cell.find(" to "), 4, "-");
     const std::string band = cell.substr(cell.find('('));
     // Who is likely ahead is named with a question mark.
-    const Ahead named = lead.likely();
-    const std::string name = named == Ahead::first ? "all-reduce" : "servers", mark = level ? "? " : " ";
-    EXPECT_EQ(each.report, named == Ahead::level ? "level " + band : name + mark + cell);
-    EXPECT_THAT(each.terminal, testing::EndsWith(named == Ahead::level ? "level " + band : mark + cell));
+    const std::string name = lead.ratio > 1 ? "all-reduce" : "servers", mark = likely ? "? " : " ";
+    EXPECT_EQ(each.report, level ? "level " + band : name + mark + cell);
+    EXPECT_THAT(each.terminal, testing::EndsWith(level ? "level " + band : mark + cell));
 
     const SimulatedStep first = runner.step(planned(match.first->asked)),
                         second = runner.step(planned(match.second->asked));
     const Fastest fastest = fastest_of({&first, &second});
-    EXPECT_EQ(fastest.size(), level ? 2U : 1U) << "crossover";
-    EXPECT_TRUE(level || fastest.front() == (lead.who() == Ahead::first ? 0U : 1U)) << "crossover";
+    EXPECT_EQ(fastest.verdict, lead.verdict()) << "crossover";
+    EXPECT_EQ(fastest.candidates.size(), level ? 2U : 1U) << "crossover";
+    EXPECT_TRUE(level || fastest.candidates.front() == (lead.ratio > 1 ? 0U : 1U)) << "crossover";
 
     const std::vector<Alternative> chosen = best_strategies(
         make_alternatives({*match.first, *match.second}, {{match.first->asked.profile, {.gpus_per_node = 8}}}, {}));
     EXPECT_EQ(chosen.at(0).rivals.size(), level ? 1U : 0U) << "choose";
-    EXPECT_TRUE(level || chosen.at(0).point.asked.key() == match.better().asked.key()) << "choose";
+    const Point& quicker = lead.ratio > 1 ? *match.first : *match.second;
+    EXPECT_TRUE(level || chosen.at(0).point.asked.key() == quicker.asked.key()) << "choose";
 
-    EXPECT_EQ(said_by_compare(match), level ? "level" : words);
+    EXPECT_EQ(said_by_compare(match), level ? "level" : likely ? "likely " + words : words);
   }
   EXPECT_GE(count[Ahead::first], 2);
   EXPECT_GE(count[Ahead::second], 2) << "ResNet-101 and ResNet-50 on 10 GbE";

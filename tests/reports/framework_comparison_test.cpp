@@ -33,20 +33,20 @@ TEST(FrameworkComparison, SaysByHowMuchTheQuickerSideIsAheadByItsBestFrameworks)
       answer_on({measured(2, kRings, 0.9), trained_by("horovod", 0.4), trained_by("horovod:gloo", 0.6),
                  trained_by("tensorflow-ring", 0.3), trained_by("tensorflow-ps", 0.2)});
   EXPECT_EQ(answer,
-            "Horovod is 2.0 (2.0 to 2.0) times as fast as TensorFlow: horovod:gloo 1.0 against tensorflow-ring 1.0, "
-            "ResNet-18 at 64x64 on 2 CPU ranks of this machine.");
+            "Horovod is ahead of TensorFlow: 2.0 (2.0 to 2.0) times as fast (horovod:gloo 1.0 against tensorflow-ring "
+            "1.0, ResNet-18 at 64x64 on 2 CPU ranks of this machine).");
 }
 
 TEST(FrameworkComparison, NamesTheOtherSideFirstWhereItIsAhead) {
   EXPECT_EQ(answer_on({trained_by("horovod", 0.3), trained_by("tensorflow-ps", 0.6)}),
-            "TensorFlow is 2.0 (2.0 to 2.0) times as fast as Horovod: horovod 1.0 against tensorflow-ps 1.0, ResNet-18 "
-            "at 64x64 on 2 CPU ranks of this machine.");
+            "TensorFlow is ahead of Horovod: 2.0 (2.0 to 2.0) times as fast (horovod 1.0 against tensorflow-ps 1.0, "
+            "ResNet-18 at 64x64 on 2 CPU ranks of this machine).");
 }
 
 TEST(FrameworkComparison, CallsLevelWhatTheLaunchesDoNotTellApart) {
   EXPECT_EQ(answer_on({trained_by("horovod", 0.5), trained_by("tensorflow-ps", 0.5)}),
-            "Horovod and TensorFlow are level, 1.00 (1.00 to 1.00) times as fast: horovod 1.0 against tensorflow-ps "
-            "1.0, ResNet-18 at 64x64 on 2 CPU ranks of this machine.");
+            "Horovod and TensorFlow are level: 1.00 (1.00 to 1.00) times as fast (horovod 1.0 against tensorflow-ps "
+            "1.0, ResNet-18 at 64x64 on 2 CPU ranks of this machine).");
 }
 
 TEST(FrameworkComparison, HasNoAnswerWhereASideHasNoGoodLaunch) {
