@@ -201,18 +201,6 @@ class Checker {
 
 }  // namespace
 
-std::string_view to_string(Severity severity) {
-  switch (severity) {
-    case Severity::error:
-      return "error";
-    case Severity::warning:
-      return "warning";
-    case Severity::note:
-      break;
-  }
-  return "note";
-}
-
 std::vector<ProfileFinding> check_profile(const Profile& profile, std::string_view file_name,
                                           std::chrono::sys_days today) {
   std::vector<ProfileFinding> findings = Checker(profile, file_name, today).run();

@@ -7,14 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "collectives/base/severity.hpp"
 #include "collectives/network/profile.hpp"
 
 namespace hbench {
-
-/// How bad a finding is: an error cannot be true, a warning hardly is or makes predictions doubtful, a note tells what
-/// a reader should know.
-enum class Severity : std::uint8_t { error, warning, note };
-std::string_view to_string(Severity severity);
 
 /// One questionable figure.
 struct ProfileFinding {

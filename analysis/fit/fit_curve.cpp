@@ -187,9 +187,7 @@ std::string how_determined(const FittedParameter& parameter, std::string_view by
 }
 
 std::string determined_text(const FittedParameter& parameter) {
-  if (parameter.limited) return "at its limit";
-  if (parameter.determined) return "yes";
-  return parameter.log_factor == 0 ? "hardly" : "roughly";
+  return parameter.limited ? "at its limit" : parameter.determined ? "yes" : "no";
 }
 
 void check_explained(const ParameterFit& fit, double most, std::string_view profile, std::string_view what) {

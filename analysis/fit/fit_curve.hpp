@@ -49,8 +49,7 @@ double most_factor(const Profile& profile, std::string_view key);
 
 /// For the source of a fitted figure: `determined by it`, where `by` is "it".
 std::string how_determined(const FittedParameter& parameter, std::string_view by);
-/// `yes`; `roughly`, where it is only known that the figure was wrong; `hardly`, where it stays as it was; or that the
-/// observations ask for more than is possible.
+/// `yes`, `no`, or that the observations ask for more than is possible.
 std::string determined_text(const FittedParameter& parameter);
 
 /// \throws Error (usage) where a fitted model is off by more than `most` on average (a logarithm), or only by figures

@@ -41,7 +41,7 @@ Normality place_in(double low, double high, double expected, double measured) {
   if (measured > high) return Normality::slow;
   if (measured < low) return Normality::fast;
   const bool as_expected = kAsExpected * measured <= expected;
-  return as_expected || measured < kTooLong * low ? Normality::normal : Normality::unclear;
+  return as_expected || measured < kTooLong * low ? Normality::pass : Normality::inconclusive;
 }
 
 /// The profile with as many GPUs in a node as were measured on one, and the NICs that are theirs: two GPUs on two nodes
@@ -123,8 +123,8 @@ std::vector<const ExpectedSize*> doubted(const Expectation& expectation) {
   for (const ExpectedSize& size : expectation.sizes) {
     if (!size.measured) continue;
     if (size.normality() == Normality::slow) slow.push_back(&size);
-    if (size.normality() != Normality::unclear) unclear.clear();
-    if (size.normality() == Normality::unclear) unclear.push_back(&size);
+    if (size.normality() != Normality::inconclusive) unclear.clear();
+    if (size.normality() == Normality::inconclusive) unclear.push_back(&size);
   }
   return slow.empty() ? unclear : slow;
 }
@@ -321,12 +321,12 @@ double peak_of(const Case& asked, const Catalog& catalog) {
 }  // namespace
 
 std::string_view to_string(Normality normality) {
-  constexpr std::array<std::string_view, 5> kWords{"normal", "slow", "fast", "impossible", "unclear"};
+  constexpr std::array<std::string_view, 5> kWords{"pass", "slow", "fast", "error", "inconclusive"};
   return kWords.at(static_cast<std::size_t>(normality));
 }
 
 Normality ExpectedSize::normality() const {
-  return *measured < floor ? Normality::impossible : place_in(low, high, expected, *measured);
+  return *measured < floor ? Normality::error : place_in(low, high, expected, *measured);
 }
 
 std::optional<Normality> Expectation::normality() const {
@@ -334,7 +334,7 @@ std::optional<Normality> Expectation::normality() const {
   std::optional<Normality> of_largest;
   for (const ExpectedSize& size : sizes)
     if (size.measured) found.insert(*(of_largest = size.normality()));
-  for (const Normality worst : {Normality::impossible, Normality::slow})
+  for (const Normality worst : {Normality::error, Normality::slow})
     if (found.contains(worst)) return worst;
   return of_largest;
 }
@@ -376,10 +376,10 @@ Expectation expect(std::span<const CaseResult> results, std::string_view gpu, co
 }
 
 Normality TrainingExpectation::normality() const {
-  if (peak > 0 && measured > peak) return Normality::impossible;
+  if (peak > 0 && measured > peak) return Normality::error;
   const Normality place = place_in(1 / high, 1 / low, 1 / expected, 1 / measured);
-  const bool nothing = place == Normality::normal && measured < expected && high >= kSaysNothing * low;
-  return nothing ? Normality::unclear : place;
+  const bool nothing = place == Normality::pass && measured < expected && high >= kSaysNothing * low;
+  return nothing ? Normality::inconclusive : place;
 }
 
 TrainingExpectation expect_training(const PredictionRequest& request, double samples_per_second, const Data& data,

@@ -21,7 +21,7 @@ namespace hbench {
 /// Where a measured time lies: in the 90 % band, above it, below it, below what the links or the GPUs' arithmetic allow
 /// at all, which a wrong unit, count of ranks or profile explains, or in a band that is too wide to judge it: as much
 /// as twice the time of a cluster that is well is in it too.
-enum class Normality : std::uint8_t { normal, slow, fast, impossible, unclear };
+enum class Normality : std::uint8_t { pass, slow, fast, error, inconclusive };
 /// Its name above: one word.
 std::string_view to_string(Normality normality);
 
@@ -52,7 +52,7 @@ struct Expectation {
   std::vector<std::string> failures;  ///< why collectives have failed, such as wrong data, of which no time counts
   std::vector<std::string> notes;     ///< what failed or was left out and why, and where curves are from; in sentences
 
-  /// Of all sizes: impossible or slow where any is, else that of the largest, in which the rates of links show. None
+  /// Of all sizes: error or slow where any is, else that of the largest, in which the rates of links show. None
   /// where nothing was measured.
   std::optional<Normality> normality() const;
 };

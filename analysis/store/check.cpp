@@ -25,12 +25,12 @@ Findings check_integrity(Database& database) {
   try {
     Statement row(database, fmt::format("PRAGMA integrity_check({})", kShown));
     while (row.step())
-      if (row.text(0) != "ok") findings.push_back({"integrity", Health::wrong, one_line(row.text(0))});
+      if (row.text(0) != "ok") findings.push_back({"integrity", Severity::error, one_line(row.text(0))});
   } catch (const Error& error) {
     if (error.code() != ExitCode::wrong_data) throw;
-    findings.push_back({"integrity", Health::wrong, error.what()});
+    findings.push_back({"integrity", Severity::error, error.what()});
   }
-  if (findings.empty()) return {{"integrity", Health::good, "SQLite finds no damage"}};
+  if (findings.empty()) return {{"integrity", Severity::pass, "SQLite finds no damage"}};
   findings.back().what +=
       fmt::format("; save what can be read: sqlite3 '{}' .recover | sqlite3 recovered.db", database.file());
   return findings;
@@ -38,16 +38,16 @@ Findings check_integrity(Database& database) {
 
 DatabaseFinding check_references(Database& database) {
   const std::int64_t count = database.integer("SELECT count(*) FROM pragma_foreign_key_check");
-  if (count == 0) return {"references", Health::good, "every sample has its case, and every case its run"};
-  return {"references", Health::wrong,
+  if (count == 0) return {"references", Severity::pass, "every sample has its case, and every case its run"};
+  return {"references", Severity::error,
           fmt::format("{} rows refer to rows that are gone, the first in table {}: another program has removed these",
                       count, database.text("SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1"))};
 }
 
 DatabaseFinding check_schema(Database& database) {
   const int version = store::schema_version(database), newest = store::migrations().back().version;
-  if (version == newest) return {"schema", Health::good, fmt::format("version {}, the newest", version)};
-  return {"schema", Health::note,
+  if (version == newest) return {"schema", Severity::pass, fmt::format("version {}, the newest", version)};
+  return {"schema", Severity::note,
           fmt::format("version {}; hbench reads it, and migrates it to {} when it next writes", version, newest)};
 }
 
@@ -56,10 +56,10 @@ DatabaseFinding check_journal(Database& database) {
   const std::string_view network = store::network_file_system(type);
   const std::string where = network.empty() ? "" : fmt::format(", on {}", network);
   if (database.text("PRAGMA journal_mode") != "wal")
-    return {"journal", Health::good, fmt::format("a rollback journal{}", where)};
+    return {"journal", Severity::pass, fmt::format("a rollback journal{}", where)};
   if (store::wal_works_on(type))
-    return {"journal", Health::note, "a write-ahead log, by another program; hbench changes it when it next writes"};
-  return {"journal", Health::note,
+    return {"journal", Severity::note, "a write-ahead log, by another program; hbench changes it when it next writes"};
+  return {"journal", Severity::note,
           fmt::format("a write-ahead log{}, where it is not safe on several machines; change it while nobody uses the "
                       "file: sqlite3 '{}' 'PRAGMA journal_mode = DELETE'",
                       where, database.file())};
@@ -76,7 +76,7 @@ std::string listed(Database& database, std::string_view sql) {
 }
 
 DatabaseFinding check_samples(Database& database) {
-  return {"samples", Health::good,
+  return {"samples", Severity::pass,
           fmt::format("{} cases, {} samples", database.integer("SELECT count(*) FROM scaling_case"),
                       database.integer("SELECT count(*) FROM sample"))};
 }
@@ -84,8 +84,8 @@ DatabaseFinding check_samples(Database& database) {
 DatabaseFinding check_values(Database& database) {
   const std::string bad =
       listed(database, "SELECT DISTINCT case_id FROM sample WHERE typeof(value) != 'real' ORDER BY case_id");
-  if (bad.empty()) return {"values", Health::good, "every value is a number"};
-  return {"values", Health::wrong, fmt::format("values that are no numbers: sample.case_id {}", bad)};
+  if (bad.empty()) return {"values", Severity::pass, "every value is a number"};
+  return {"values", Severity::error, fmt::format("values that are no numbers: sample.case_id {}", bad)};
 }
 
 /// What is wrong with the first spans that cannot be read.
@@ -115,7 +115,7 @@ Findings check_plausibility(Database& database) {
   Findings findings;
   const auto add = [&](std::string fault) {
     if (!fault.empty() && std::ssize(findings) < kShown)
-      findings.push_back({"plausibility", Health::wrong, one_line(std::move(fault))});
+      findings.push_back({"plausibility", Severity::error, one_line(std::move(fault))});
   };
   for (const Run& run : store::select_runs(database)) {
     add(implausible(run));
@@ -126,7 +126,7 @@ Findings check_plausibility(Database& database) {
   if (const std::string bad = bad_judgements(database); !bad.empty())
     add(fmt::format("judgements that no check can have written: {}", bad));
   if (findings.empty())
-    findings.push_back({"plausibility", Health::good, "every case that is done has figures that a run can have"});
+    findings.push_back({"plausibility", Severity::pass, "every case that is done has figures that a run can have"});
   return findings;
 }
 
@@ -134,8 +134,8 @@ DatabaseFinding check_runs(Database& database) {
   const std::int64_t runs = database.integer("SELECT count(*) FROM run");
   const std::string empty =
       listed(database, "SELECT id FROM run WHERE id NOT IN (SELECT run_id FROM scaling_case) ORDER BY id");
-  if (empty.empty()) return {"runs", Health::good, fmt::format("{} runs, each with cases", runs)};
-  return {"runs", Health::note,
+  if (empty.empty()) return {"runs", Severity::pass, fmt::format("{} runs, each with cases", runs)};
+  return {"runs", Severity::note,
           fmt::format("{} runs, of which some have no cases: {} (interrupted, or still running)", runs, empty)};
 }
 
@@ -144,8 +144,8 @@ DatabaseFinding check_identity(Database& database) {
   Statement row(database, "SELECT id, uuid FROM run ORDER BY id");
   while (row.step())
     if (!store::is_uuid(row.text(1))) nameless.push_back(row.integer(0));
-  if (nameless.empty()) return {"identity", Health::good, "every run has its UUID"};
-  return {"identity", Health::wrong,
+  if (nameless.empty()) return {"identity", Severity::pass, "every run has its UUID"};
+  return {"identity", Severity::error,
           fmt::format("runs without a UUID, which cannot be merged: {}", fmt::join(nameless, ", "))};
 }
 
@@ -154,12 +154,12 @@ DatabaseFinding check_identity(Database& database) {
 std::vector<DatabaseFinding> check_database(const std::filesystem::path& file, std::chrono::milliseconds patience) {
   Database database = store::open_as_it_is(file, patience, store::migrations());
   Findings findings = check_integrity(database);
-  if (findings.front().health == Health::wrong) return findings;
+  if (findings.front().health == Severity::error) return findings;
   for (const auto check : {check_references, check_schema, check_journal, check_samples, check_values, check_runs})
     findings.push_back(check(database));
   constexpr int kFirstWithUuids = 7;
   if (store::schema_version(database) >= kFirstWithUuids) findings.push_back(check_identity(database));
-  if (std::ranges::any_of(findings, [](const auto& each) { return each.health == Health::wrong; })) return findings;
+  if (std::ranges::any_of(findings, [](const auto& each) { return each.health == Severity::error; })) return findings;
   Database newest = store::open_for_reading(file, patience, store::migrations());
   std::ranges::move(check_plausibility(newest), std::back_inserter(findings));
   return findings;

@@ -3,21 +3,19 @@
 /// Whether a database is whole, and holds what it may.
 
 #include <chrono>
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-namespace hbench {
+#include "collectives/base/severity.hpp"
 
-/// How bad a finding is: a note is harmless and should be known, wrong data must not be relied on.
-enum class Health : std::uint8_t { good, note, wrong };
+namespace hbench {
 
 /// What one check found, on one line.
 struct DatabaseFinding {
   std::string check;  ///< `integrity`, `references`, `schema`, `journal`, `samples`, `values`, `runs`, `identity`,
                       ///< `plausibility`
-  Health health = Health::good;
+  Severity health = Severity::pass;
   std::string what;
 };
 

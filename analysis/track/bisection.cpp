@@ -83,16 +83,4 @@ BisectRange bisect_range(const std::vector<CaseHistory>& cases) {
   return range;
 }
 
-std::string_view to_string(BisectAnswer answer) {
-  switch (answer) {
-    case BisectAnswer::good:
-      return "good";
-    case BisectAnswer::bad:
-      return "bad";
-    case BisectAnswer::skip:
-      break;
-  }
-  return "skip";
-}
-
 }  // namespace hbench

@@ -3,7 +3,6 @@
 /// Which commit between two runs has made a case slower: where to look, and what was found.
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "analysis/track/history.hpp"
@@ -26,13 +25,10 @@ void add_regressions(std::vector<CaseHistory>& cases, const Store& store);
 /// both runs are of the same one.
 BisectRange bisect_range(const std::vector<CaseHistory>& cases);
 
-/// The answer that `git bisect` takes for a commit.
-enum class BisectAnswer { good, bad, skip };
-
-/// A commit that was measured.
+/// A commit that was measured: regressed where it is bad, pass where it is good, else inconclusive.
 struct BisectStep {
   std::string commit, subject;
-  BisectAnswer answer = BisectAnswer::skip;
+  TrackVerdict answer = TrackVerdict::inconclusive;
   std::string reason;        ///< of the verdict
   TrackJudgement judgement;  ///< of the case that decided, against the good commit
 };
@@ -44,8 +40,5 @@ struct BisectReport {
   std::vector<std::string> subjects;   ///< of these
   std::string obstacle;                ///< why nothing was found, in a sentence
 };
-
-/// `good`, `bad`, `skip`: as `git bisect` calls them.
-std::string_view to_string(BisectAnswer answer);
 
 }  // namespace hbench

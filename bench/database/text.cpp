@@ -18,18 +18,6 @@ namespace {
 constexpr std::array kHours{Unit{"h", 1}, Unit{"d", 24}, Unit{"w", 7 * 24}};
 constexpr int kMostHours = 100 * 365 * 24;
 
-std::string_view to_string(Health health) {
-  switch (health) {
-    case Health::good:
-      return "good";
-    case Health::note:
-      return "note";
-    case Health::wrong:
-      return "wrong";
-  }
-  return "?";
-}
-
 std::int64_t sum(const PruneResult& result, std::int64_t PrunedRun::*part) {
   std::int64_t all = 0;
   for (const PrunedRun& each : result.runs) all += each.*part;
@@ -80,8 +68,8 @@ std::string check_text(const std::string& db, const std::vector<DatabaseFinding>
   std::string text;
   for (const DatabaseFinding& finding : findings)
     text += fmt::format("{}: {}: {}: {}\n", db, to_string(finding.health), finding.check, finding.what);
-  const auto count = [&](Health health) { return std::ranges::count(findings, health, &DatabaseFinding::health); };
-  return text + fmt::format("{}: wrong {}, notes {}\n", db, count(Health::wrong), count(Health::note));
+  const auto count = [&](Severity health) { return std::ranges::count(findings, health, &DatabaseFinding::health); };
+  return text + fmt::format("{}: errors {}, notes {}\n", db, count(Severity::error), count(Severity::note));
 }
 
 std::string check_json(const std::string& db, const std::vector<DatabaseFinding>& findings, Form form) {
@@ -89,7 +77,7 @@ std::string check_json(const std::string& db, const std::vector<DatabaseFinding>
     row.field("db", db);
     row.rows("checks", findings, [](Row& of, const DatabaseFinding& finding) {
       of.field("check", finding.check);
-      of.field("health", to_string(finding.health), "good, note or wrong");
+      of.field("health", to_string(finding.health), "pass, note or error");
       of.field("what", finding.what);
     });
   });

@@ -11,20 +11,22 @@ Finding finding_of(std::string what, const Availability& availability, std::stri
                                 : Finding{std::move(what), availability.reason, availability.cure};
 }
 
+Severity severity_of(const Finding& finding) {
+  return finding.cure.empty() ? Severity::pass : finding.optional ? Severity::note : Severity::error;
+}
+
 Table findings_table(const std::vector<Finding>& findings) {
   Table table{.columns = {"", "checked", "found"}};
   for (const Finding& finding : findings) {
-    const char* const mark = finding.cure.empty() ? "ok" : finding.optional ? "--" : "!!";
     table.rows.push_back(
-        {mark, finding.what,
+        {std::string(to_string(severity_of(finding))), finding.what,
          finding.cure.empty() ? finding.state : fmt::format("{} (fix: {})", finding.state, finding.cure)});
   }
   return table;
 }
 
 int problems_among(const std::vector<Finding>& findings) {
-  return static_cast<int>(
-      std::ranges::count_if(findings, [](const Finding& each) { return !each.cure.empty() && !each.optional; }));
+  return static_cast<int>(std::ranges::count(findings, Severity::error, severity_of));
 }
 
 Document doctor_document(const std::vector<Finding>& findings, const std::vector<Table>& topology) {
@@ -43,7 +45,7 @@ std::string doctor_json(const std::vector<Finding>& findings, const std::vector<
       of.field("found", finding.state);
       of.field("fix", if_stated(finding.cure));
       of.field("optional", finding.optional, "whether people may do without");
-      of.field("problem", !finding.cure.empty() && !finding.optional);
+      of.field("problem", severity_of(finding) == Severity::error);
     });
     Json tables = Json::object();
     for (const Table& table : topology) tables[table.caption] = table_json(form, table);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collectives/base/library.hpp"
+#include "collectives/base/severity.hpp"
 #include "reports/document/document.hpp"
 #include "reports/rows/row.hpp"
 
@@ -24,8 +25,10 @@ struct Finding {
 /// `good` where it is available; otherwise its reason and cure.
 Finding finding_of(std::string what, const Availability& availability, std::string good);
 
-/// A row each: a mark (`ok`, `!!` for a problem, `--` for what people may well do without), the thing, its state and,
-/// in brackets, the fix.
+/// An error needs its fix; a note has one that people may well do without.
+Severity severity_of(const Finding& finding);
+
+/// A row each: its severity, the thing, its state and, in brackets, the fix.
 Table findings_table(const std::vector<Finding>& findings);
 
 /// Those that need a fix.

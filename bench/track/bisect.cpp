@@ -110,6 +110,11 @@ class Bisection {
 
 std::string subject_of(const std::string& commit) { return git({"show", "-s", "--format=%s", commit}).out; }
 
+/// How `git bisect` calls a commit.
+std::string git_word(TrackVerdict answer) {
+  return answer == TrackVerdict::regressed ? "bad" : answer == TrackVerdict::pass ? "good" : "skip";
+}
+
 /// The commits on their way to one.
 class BisectDriver {
  public:
@@ -138,16 +143,16 @@ class BisectDriver {
                   built.said);
     const Bisection bisection(place_.top);
     bisection.check_out(bad_);
-    const BisectAnswer end = measure(bad_);
+    const TrackVerdict end = measure(bad_);
     if (interrupted()) return interrupted_report();
-    if (end != BisectAnswer::bad) return hopeless_report(end);
+    if (end != TrackVerdict::regressed) return hopeless_report(end);
     bisection.tell({"bad", bad_});
     bool has_next = bisection.tell({"good", good_});
     while (has_next && bisection.suspects().size() > 1) {
       const std::string commit = commit_name("HEAD");
-      const BisectAnswer answer = measure(commit);
+      const TrackVerdict answer = measure(commit);
       if (interrupted()) return interrupted_report();
-      has_next = bisection.tell({std::string(to_string(answer)), commit});
+      has_next = bisection.tell({git_word(answer), commit});
     }
     report_.first_bad = bisection.suspects();
     for (const std::string& commit : report_.first_bad) report_.subjects.push_back(subject_of(commit));
@@ -162,7 +167,7 @@ class BisectDriver {
   }
 
   /// Builds and measures what is checked out.
-  BisectAnswer measure(const std::string& commit) {
+  TrackVerdict measure(const std::string& commit) {
     BisectStep& step = report_.steps.emplace_back();
     step.commit = commit;
     step.subject = subject_of(commit);
@@ -191,7 +196,7 @@ class BisectDriver {
     }
   }
 
-  /// By its worst case: bad where one has regressed, good where all are known not to have.
+  /// By its worst case: regressed where one has, pass where all are known not to have.
   static void decide(BisectStep& step, const TrackReport& measured) {
     const auto rank = [](const TrackedResult& result) {
       switch (result.judgement.verdict) {
@@ -205,15 +210,15 @@ class BisectDriver {
       }
     };
     const TrackedResult& worst = *std::ranges::min_element(measured.results, {}, rank);
-    constexpr std::array kAnswers{BisectAnswer::bad, BisectAnswer::skip, BisectAnswer::good};
+    constexpr std::array kAnswers{TrackVerdict::regressed, TrackVerdict::inconclusive, TrackVerdict::pass};
     step.answer = kAnswers.at(static_cast<std::size_t>(rank(worst)));
     step.reason = fmt::format("{}: {}", worst.sides.name, worst.judgement.reason);
     step.judgement = worst.judgement;
   }
 
   /// Of a range whose ends do not differ here.
-  BisectReport hopeless_report(BisectAnswer end) {
-    report_.obstacle = end == BisectAnswer::good
+  BisectReport hopeless_report(TrackVerdict end) {
+    report_.obstacle = end == TrackVerdict::pass
                            ? fmt::format("{} is not slower than {} here: it is not the code, or not on this machine.",
                                          short_commit(bad_), short_commit(good_))
                            : fmt::format("Nothing can be said of the bad commit {}: {}.", short_commit(bad_),

@@ -50,7 +50,7 @@ ExitCode run_check(const Call& call) {
   Arguments app("Checks whether a database is whole and holds what it may; changes nothing.", "hbench db check");
   app.footer(
       "Examples:\n  hbench db check\n  hbench db check --db nightly.db --json\n"
-      "A line for each check: the file, how it is (good, note, wrong), and what was found. A note is harmless and "
+      "A line for each check: the file, how it is (pass, note, error), and what was found. A note is harmless and "
       "should "
       "be known.\n"
       "Exit code: 0 where nothing is wrong, 4 where something is, 2 for a file that is no results database.");
@@ -59,7 +59,7 @@ ExitCode run_check(const Call& call) {
   if (app.parse(call)) return ExitCode::good;
   const std::vector<DatabaseFinding> findings = check_database(database);
   fmt::print("{}", json ? check_json(database.string(), findings) : check_text(database.string(), findings));
-  return std::ranges::any_of(findings, [](const auto& each) { return each.health == Health::wrong; })
+  return std::ranges::any_of(findings, [](const auto& each) { return each.health == Severity::error; })
              ? ExitCode::wrong_data
              : ExitCode::good;
 }

@@ -72,7 +72,7 @@ struct Asked {
 ExitCode code_of(const Asked& asked, std::optional<Normality> found, bool complete = true) {
   if (!asked.gate) return ExitCode::good;
   if (found == Normality::slow) return ExitCode::regressed;
-  const bool known = complete && (found == Normality::normal || found == Normality::fast);
+  const bool known = complete && (found == Normality::pass || found == Normality::fast);
   return known ? ExitCode::good : ExitCode::inconclusive;
 }
 
@@ -126,7 +126,7 @@ void add_options(Arguments& app, Asked& asked) {
   add_workloads(app, asked.training.workloads);
   add_strategy_options(app, asked.training, "8");
   app.add_flag("--gate", asked.gate,
-               "exit code 4 where data were wrong, 10 where it is slow and 11 where nobody can judge, for the check "
+               "exit code 4 where data were wrong, 10 where it is slow and 11 where it is inconclusive, for the check "
                "before a job");
   add_verbosity(app, asked.verbosity);
 }

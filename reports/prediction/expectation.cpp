@@ -13,7 +13,7 @@
 namespace hbench {
 namespace {
 
-constexpr std::string_view kWordsOfVerdicts = "normal, slow, fast, impossible or unclear";
+constexpr std::string_view kWordsOfVerdicts = "pass, slow, fast, error or inconclusive";
 /// A band from which the figure that makes it so wide is named.
 constexpr double kWide = 3;
 
@@ -31,8 +31,8 @@ std::string verdict_on(const ExpectedSize& size) {
   if (!size.measured) return "-";
   const Normality normality = size.normality();
   if (normality == Normality::slow) return fmt::format("slow, {:.2g} times as long", size.ratio());
-  if (normality == Normality::unclear) return fmt::format("cannot judge: {:.2g} times as long", size.ratio());
-  return normality == Normality::impossible ? "faster than possible" : std::string(to_string(normality));
+  if (normality == Normality::inconclusive) return fmt::format("inconclusive: {:.2g} times as long", size.ratio());
+  return normality == Normality::error ? "error: faster than possible" : std::string(to_string(normality));
 }
 
 void size_fields(Row& row, const ExpectedSize& size) {
@@ -99,21 +99,22 @@ std::string verdict_on_times(const Expectation& expectation) {
                        microseconds(last.expected) + " us", microseconds(last.low), microseconds(last.high),
                        bus_bandwidth(last, last.expected));
   }
-  if (const Sizes some = with(expectation, Normality::impossible); !some.empty())
+  if (const Sizes some = with(expectation, Normality::error); !some.empty())
     return fmt::format(
-        "{}: sooner than the links of {} carry the bytes at all. Is it another cluster, another unit, or "
+        "Error: {}, sooner than the links of {} carry the bytes at all. Is it another cluster, another unit, or "
         "another number of ranks?",
         of_which(some), expectation.profile);
   const Sizes slow = with(expectation, Normality::slow), fast = with(expectation, Normality::fast);
-  const Sizes unclear = with(expectation, Normality::unclear);
+  const Sizes unclear = with(expectation, Normality::inconclusive);
   std::string text =
-      fmt::format("{} of {} are normal for {}.", measured - std::ssize(slow) - std::ssize(fast) - std::ssize(unclear),
+      fmt::format("{} of {} pass for {}.", measured - std::ssize(slow) - std::ssize(fast) - std::ssize(unclear),
                   counted(measured, "size"), expectation.profile);
   if (!slow.empty())
     text += fmt::format(" Slow: {}, {:.2g} times as long as expected.", of_which(slow), middle_ratio(slow));
   if (!unclear.empty())
     text += fmt::format(
-        " Cannot judge {}, {:.2g} times as long as expected: the band, {} to {} us of {}, is of a model of the library "
+        " Inconclusive: {}, {:.2g} times as long as expected. The band, {} to {} us of {}, is of a model of the "
+        "library "
         "and the network. The same on nodes that are well, for hbench calibrate --from, narrows it.",
         of_which(unclear), middle_ratio(unclear), microseconds(unclear.back()->low), microseconds(unclear.back()->high),
         size_text(*unclear.back()));
@@ -123,7 +124,7 @@ std::string verdict_on_times(const Expectation& expectation) {
   else if (!slow.empty())
     text += " None of the usual causes explains it.";
   if (!fast.empty())
-    text += fmt::format(" Faster than the band: {}, {:.2g} times as fast.", of_which(fast), 1 / middle_ratio(fast));
+    text += fmt::format(" Fast: {}, {:.2g} times as fast as expected.", of_which(fast), 1 / middle_ratio(fast));
   return text;
 }
 
@@ -140,7 +141,7 @@ void expectation_fields(Row& row, const Expectation& expectation) {
   const std::optional<Normality> found = expectation.normality();
   const std::string_view word = !expectation.failures.empty() ? "failed" : found ? to_string(*found) : "";
   row.field("verdict", word.empty() ? std::nullopt : std::optional(std::string(word)),
-            "failed where a result is, impossible or slow where a size is, else that of the largest");
+            "failed where a result is, error or slow where a size is, else that of the largest");
   row.rows("sizes", expectation.sizes, size_fields);
   row.rows("suspicions", expectation.suspicions, suspicion_fields, "what explains the sizes in doubt, best first");
   row.field("notes", expectation.notes, "in sentences");
@@ -160,28 +161,29 @@ std::string verdict(const TrainingExpectation& found) {
       fmt::format("{} ({} to {}) samples/s", rate_text(found.expected), rate_text(found.low), rate_text(found.high));
   const std::string measured = rate_text(found.measured);
   switch (found.normality()) {
-    case Normality::normal:
-      return fmt::format("{} samples/s are normal: {} are expected of {} GPUs of {}.{}", measured, expected,
-                         found.asked.gpus, found.asked.profile,
+    case Normality::pass:
+      return fmt::format("{} samples/s pass: {} are expected of {} GPUs of {}.{}", measured, expected, found.asked.gpus,
+                         found.asked.profile,
                          found.high < kWide * found.low ? ""
                                                         : fmt::format(" Most of so wide a band is {} (known by: {}).",
                                                                       found.widest, found.narrowed_by));
-    case Normality::unclear:
+    case Normality::inconclusive:
       return fmt::format(
-          "Cannot judge {} samples/s: {} are expected of {} GPUs of {}, a band in which {} may be {} times too few. "
+          "{} samples/s are inconclusive: {} are expected of {} GPUs of {}, a band in which {} may be {} times too "
+          "few. "
           "Most of it is {} (known by: {}).",
           measured, expected, found.asked.gpus, found.asked.profile, measured, times_text(found.high / found.measured),
           found.widest, found.narrowed_by);
     case Normality::fast:
       return fmt::format(
-          "{} samples/s are more than the {} that are expected of {} GPUs of {}: a GPU is faster than the {} samples/s "
+          "{} samples/s are fast: {} are expected of {} GPUs of {}. A GPU is faster than the {} samples/s "
           "that are {} (give yours with --single-gpu-rate), or the batch, the sequence length or the precision is "
           "another.",
           measured, expected, found.asked.gpus, found.asked.profile, rate_text(found.alone / found.asked.gpus),
           found.modelled ? "modelled" : "known of it");
-    case Normality::impossible:
+    case Normality::error:
       return fmt::format(
-          "{} samples/s are faster than possible: at the peak of their arithmetic {} GPUs compute {}. Another unit "
+          "{} samples/s are an error: at the peak of their arithmetic {} GPUs compute {}. Another unit "
           "(tokens), number of GPUs or precision?",
           measured, found.asked.gpus, rate_text(found.peak));
     case Normality::slow:

@@ -24,7 +24,7 @@ void step_fields(Row& row, const BisectStep& step) {
   const auto figure = [&](double value) { return if_known(judged.compared(), value); };
   row.field("commit", step.commit).in("commit", short_commit);
   row.field("subject", step.subject);
-  row.field("answer", to_string(step.answer), "good, bad or skip").in("is");
+  row.field("answer", to_string(step.answer), "pass, regressed or inconclusive").in("is");
   row.field("reason", step.reason);
   row.field("shift", figure(judged.shift), "against the good commit, as a fraction").in("change", signed_percent);
   row.field("shift_low", figure(judged.interval.low), "95 %");

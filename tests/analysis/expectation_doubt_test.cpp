@@ -49,18 +49,18 @@ TEST(ExpectInDoubt, WhatIsHalfAsSlowAgainAtAllLargeSizesIsUnclearAndHasItsCause)
   const Expectation found = measured(lab_cluster(), 4, {1.05, 1.05, 1.05, 1.5, 1.5});
   std::vector<Normality> sizes;
   for (const ExpectedSize& size : found.sizes) sizes.push_back(size.normality());
-  EXPECT_THAT(sizes, ElementsAre(Normality::normal, Normality::normal, Normality::normal, Normality::unclear,
-                                 Normality::unclear));
-  EXPECT_EQ(found.normality(), Normality::unclear);
+  EXPECT_THAT(sizes, ElementsAre(Normality::pass, Normality::pass, Normality::pass, Normality::inconclusive,
+                                 Normality::inconclusive));
+  EXPECT_EQ(found.normality(), Normality::inconclusive);
   EXPECT_THAT(causes(found), ElementsAre("bytes pass the host's memory (no GPUDirect RDMA)"));
 }
 
 TEST(ExpectInDoubt, TheLargestSizeDecidesUnlessOneIsSlowOrImpossible) {
   const std::tuple<std::array<double, 5>, Normality> rows[] = {
-      {{1, 1, 1, 1, 1}, Normality::normal},       {{1.05, 1.05, 1.05, 1.5, 1}, Normality::normal},
-      {{1, 1, 1, 1, 1.5}, Normality::unclear},    {{1, 1, 1, 1, 0.5}, Normality::fast},
-      {{1, 1, 10, 1, 0.5}, Normality::slow},      {{1e-4, 1, 10, 1, 1}, Normality::impossible},
-      {{1, 1, 1, 1, 0.05}, Normality::impossible}};
+      {{1, 1, 1, 1, 1}, Normality::pass},           {{1.05, 1.05, 1.05, 1.5, 1}, Normality::pass},
+      {{1, 1, 1, 1, 1.5}, Normality::inconclusive}, {{1, 1, 1, 1, 0.5}, Normality::fast},
+      {{1, 1, 10, 1, 0.5}, Normality::slow},        {{1e-4, 1, 10, 1, 1}, Normality::error},
+      {{1, 1, 1, 1, 0.05}, Normality::error}};
   for (const auto& [factors, expected] : rows)
     EXPECT_EQ(measured(lab_cluster(), 4, factors).normality(), expected) << ::testing::PrintToString(factors);
   EXPECT_FALSE(Expectation{}.normality()) << "nothing was measured";
@@ -114,7 +114,7 @@ TEST(ExpectInDoubt, TheRateOfOneGpuThatNobodyMeasuredWidensTheBandAtBothEnds) {
   EXPECT_LE(given.high, 1.0001 * given.alone);
   EXPECT_GT(modelled.high, 1.1 * given.high);
   EXPECT_LT(modelled.low, given.low);
-  EXPECT_EQ(training(1.05 * modelled.alone, llama()).normality(), Normality::normal);
+  EXPECT_EQ(training(1.05 * modelled.alone, llama()).normality(), Normality::pass);
   EXPECT_EQ(training(1.05 * given.alone, asked).normality(), Normality::fast);
 }
 
@@ -127,7 +127,7 @@ TEST(ExpectInDoubt, OnlyThePeakOfTheArithmeticIsImpossible) {
     asked.recomputation = recomputation;
     EXPECT_NEAR(training(1, asked).peak / peak, 1, 1e-9);
     EXPECT_EQ(training(0.99 * peak, asked).normality(), Normality::fast);
-    EXPECT_EQ(training(1.01 * peak, asked).normality(), Normality::impossible);
+    EXPECT_EQ(training(1.01 * peak, asked).normality(), Normality::error);
   }
   PredictionRequest asked = llama();
   asked.workloads = {"bert_base"};
@@ -140,11 +140,11 @@ TEST(ExpectInDoubt, RatesInABandAreJudgedAsFarAsItIsNarrow) {
   struct {
     double measured, low, high, peak;
     Normality expected;
-  } const rows[] = {{100, 80, 110, 0, Normality::normal}, {79, 80, 110, 0, Normality::slow},
-                    {111, 80, 110, 0, Normality::fast},   {111, 80, 110, 110.5, Normality::impossible},
-                    {81, 40, 130, 0, Normality::normal},  {70, 40, 130, 0, Normality::normal},
-                    {60, 40, 130, 0, Normality::unclear}, {99, 30, 150, 0, Normality::unclear},
-                    {101, 30, 150, 0, Normality::normal}, {99, 31, 150, 0, Normality::normal},
+  } const rows[] = {{100, 80, 110, 0, Normality::pass},        {79, 80, 110, 0, Normality::slow},
+                    {111, 80, 110, 0, Normality::fast},        {111, 80, 110, 110.5, Normality::error},
+                    {81, 40, 130, 0, Normality::pass},         {70, 40, 130, 0, Normality::pass},
+                    {60, 40, 130, 0, Normality::inconclusive}, {99, 30, 150, 0, Normality::inconclusive},
+                    {101, 30, 150, 0, Normality::pass},        {99, 31, 150, 0, Normality::pass},
                     {1e6, 80, 110, 0, Normality::fast}};
   for (const auto& row : rows) {
     TrainingExpectation found;

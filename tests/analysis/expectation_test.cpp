@@ -50,7 +50,7 @@ TEST(Expect, CallsNormalWhatTheModelGivesAndWhatIsNearIt) {
     for (const double factor : {0.9, 1.0, 1.2}) {
       const Expectation all = expectation(measured_on(lab_cluster(), 8 * nodes, nodes, factor));
       ASSERT_EQ(all.sizes.size(), 5U);
-      for (const ExpectedSize& size : all.sizes) EXPECT_EQ(size.normality(), Normality::normal) << nodes << factor;
+      for (const ExpectedSize& size : all.sizes) EXPECT_EQ(size.normality(), Normality::pass) << nodes << factor;
       EXPECT_THAT(all.suspicions, IsEmpty());
     }
 }
@@ -104,9 +104,9 @@ TEST(Expect, SuspectsNothingWhereNoCauseComesNear) {
 
 TEST(Expect, CallsImpossibleWhatNoLinkCarries) {
   // A GiB in 1 ms over 4 x 25 GB/s; half of it at least must pass a node's NICs. And milliseconds taken for us.
-  EXPECT_EQ(expectation({measured(16, 2, 1073741824.0, 1e-3)}).sizes[0].normality(), Normality::impossible);
-  EXPECT_EQ(expectation({measured(8, 1, 1073741824.0, 8e-6)}).sizes[0].normality(), Normality::impossible);
-  EXPECT_EQ(expectation({measured(8, 1, 8, 0.5e-6)}).sizes[0].normality(), Normality::impossible);
+  EXPECT_EQ(expectation({measured(16, 2, 1073741824.0, 1e-3)}).sizes[0].normality(), Normality::error);
+  EXPECT_EQ(expectation({measured(8, 1, 1073741824.0, 8e-6)}).sizes[0].normality(), Normality::error);
+  EXPECT_EQ(expectation({measured(8, 1, 8, 0.5e-6)}).sizes[0].normality(), Normality::error);
 }
 
 TEST(Expect, GivesOneGpuOfANodeItsOwnNics) {

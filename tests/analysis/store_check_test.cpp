@@ -27,10 +27,10 @@ void fill(const fs::path& file) {
 }
 
 /// What the checks that are not good say, by their names.
-std::map<std::string, std::pair<Health, std::string>> complaints(const fs::path& file) {
-  std::map<std::string, std::pair<Health, std::string>> found;
+std::map<std::string, std::pair<Severity, std::string>> complaints(const fs::path& file) {
+  std::map<std::string, std::pair<Severity, std::string>> found;
   for (const DatabaseFinding& finding : check_database(file))
-    if (finding.health != Health::good) found[finding.check] = {finding.health, finding.what};
+    if (finding.health != Severity::pass) found[finding.check] = {finding.health, finding.what};
   return found;
 }
 
@@ -41,7 +41,7 @@ TEST(DatabaseCheck, FindsNothingInADatabaseThatHbenchWrote) {
   std::vector<std::string> checks;
   for (const DatabaseFinding& finding : check_database(folder / "r.db")) {
     checks.push_back(finding.check);
-    EXPECT_EQ(finding.health, Health::good) << finding.check << ": " << finding.what;
+    EXPECT_EQ(finding.health, Severity::pass) << finding.check << ": " << finding.what;
   }
   EXPECT_THAT(checks, testing::ElementsAre("integrity", "references", "schema", "journal", "samples", "values", "runs",
                                            "identity", "plausibility"));
@@ -52,7 +52,7 @@ TEST(DatabaseCheck, FindsNothingInADatabaseThatHbenchWrote) {
 struct Damage {
   const char* sql;
   const char* check;
-  Health health;
+  Severity health;
   const char* what;
 };
 std::ostream& operator<<(std::ostream& out, const Damage& damage) { return out << damage.sql; }
@@ -73,22 +73,23 @@ TEST_P(DatabaseCheckAfter, SaysWhatIsWrong) {
 INSTANTIATE_TEST_SUITE_P(
     All, DatabaseCheckAfter,
     testing::Values(
-        Damage{"DELETE FROM sample WHERE case_id = 2", "plausibility", Health::wrong, "no timed sample"},
-        Damage{"UPDATE sample SET value = 'NaN' WHERE case_id = 3 AND seq = 1", "values", Health::wrong,
+        Damage{"DELETE FROM sample WHERE case_id = 2", "plausibility", Severity::error, "no timed sample"},
+        Damage{"UPDATE sample SET value = 'NaN' WHERE case_id = 3 AND seq = 1", "values", Severity::error,
                "sample.case_id 3"},
-        Damage{"DELETE FROM scaling_case WHERE id = 1", "references", Health::wrong, "50 rows"},
+        Damage{"DELETE FROM scaling_case WHERE id = 1", "references", Severity::error, "50 rows"},
         Damage{
             "INSERT INTO run VALUES (9, 'c', 'v', 's', '2026-01-01T00:00:00Z', '01234567-89ab-4cde-8f01-23456789abcd')",
-            "runs", Health::note, "2 runs, of which some have no cases: 9"},
-        Damage{"UPDATE run SET uuid = 'x'", "identity", Health::wrong, "cannot be merged: 1"},
-        Damage{"PRAGMA journal_mode = WAL", "journal", Health::note, "write-ahead log"},
-        Damage{"INSERT INTO span VALUES (2, 0, 0, 0, 0, 0, 0, 0, 0, -1)", "plausibility", Health::wrong,
+            "runs", Severity::note, "2 runs, of which some have no cases: 9"},
+        Damage{"UPDATE run SET uuid = 'x'", "identity", Severity::error, "cannot be merged: 1"},
+        Damage{"PRAGMA journal_mode = WAL", "journal", Severity::note, "write-ahead log"},
+        Damage{"INSERT INTO span VALUES (2, 0, 0, 0, 0, 0, 0, 0, 0, -1)", "plausibility", Severity::error,
                "a span of case 2 has a time of 0 ns"},
-        Damage{"INSERT INTO judgement VALUES (4, 1, '', '1', '', 'all')", "plausibility", Health::wrong, "written: 4"},
-        Damage{"INSERT INTO judgement VALUES (4, 1, '', '1', '', '[]')", "plausibility", Health::wrong, "written: 4"},
+        Damage{"INSERT INTO judgement VALUES (4, 1, '', '1', '', 'all')", "plausibility", Severity::error,
+               "written: 4"},
+        Damage{"INSERT INTO judgement VALUES (4, 1, '', '1', '', '[]')", "plausibility", Severity::error, "written: 4"},
         Damage{"INSERT INTO judgement VALUES (4, 1, '', '1', '', '{}');"
                "INSERT INTO verdict VALUES (1, 4, '', 'pass', '', 5, 1, 2, 1e999, 0, 0, 1, 1)",
-               "plausibility", Health::wrong, "written: 4"}));
+               "plausibility", Severity::error, "written: 4"}));
 
 TEST(DatabaseCheck, AllowsVerdictsThatComparedNothing) {
   const TemporaryFolder folder;
@@ -116,7 +117,7 @@ TEST(DatabaseCheck, NotesAnOlderSchemaAndLeavesItAsItIs) {
     const auto found = complaints(folder / "old.db");
     ASSERT_TRUE(found.contains("schema")) << version;
     EXPECT_EQ(found.size(), 1u) << version;
-    EXPECT_EQ(found.at("schema").first, Health::note);
+    EXPECT_EQ(found.at("schema").first, Severity::note);
     EXPECT_THAT(found.at("schema").second, HasSubstr("version " + version.substr(8, version.find('.') - 8)));
     EXPECT_EQ(bytes_of(folder / "old.db"), before);
   }
@@ -133,11 +134,11 @@ TEST(DatabaseCheck, SaysOnlyWhatSqliteFindsInADamagedFile) {
     hurt[page] = 77;
     write_bytes(folder / "hurt.db", hurt);
     const std::vector<DatabaseFinding> findings = check_database(folder / "hurt.db");
-    if (findings.front().health == Health::good) continue;
+    if (findings.front().health == Severity::pass) continue;
     ++found;
     for (const DatabaseFinding& finding : findings) {
       EXPECT_EQ(finding.check, "integrity");
-      EXPECT_EQ(finding.health, Health::wrong);
+      EXPECT_EQ(finding.health, Severity::error);
       EXPECT_EQ(finding.what.find('\n'), std::string::npos);
     }
     EXPECT_THAT(findings.back().what, HasSubstr(".recover"));

@@ -50,11 +50,11 @@ double rate_on(const Profile& sick, const Case& asked) {
 
 TEST(ExpectTraining, CallsNormalWhatIsInTheBandAndImpossibleWhatTheGpusDoNotCompute) {
   const TrainingExpectation found = expectation(1);
-  EXPECT_EQ(expectation(found.expected).normality(), Normality::normal);
-  EXPECT_EQ(expectation(1.01 * found.low).normality(), Normality::normal);
+  EXPECT_EQ(expectation(found.expected).normality(), Normality::pass);
+  EXPECT_EQ(expectation(1.01 * found.low).normality(), Normality::pass);
   EXPECT_EQ(expectation(0.99 * found.low).normality(), Normality::slow);
   EXPECT_EQ(expectation(1.01 * found.high).normality(), Normality::fast);
-  EXPECT_EQ(expectation(1.01 * found.peak).normality(), Normality::impossible);
+  EXPECT_EQ(expectation(1.01 * found.peak).normality(), Normality::error);
   EXPECT_LE(found.low, found.expected);
   EXPECT_LE(found.expected, found.alone);
   EXPECT_THAT(expectation(found.expected).suspicions, IsEmpty());
@@ -107,7 +107,7 @@ TEST(ExpectTraining, NamesCausesOfARateFarBelowTheExpectedOneInAWideBand) {
   PredictionRequest asked = request(16);
   asked.profiles = {"aws-p3dn-tcp"};
   const TrainingExpectation found = expectation(546.9, asked);  // github.com/horovod/horovod/issues/2581
-  EXPECT_EQ(found.normality(), Normality::unclear);
+  EXPECT_EQ(found.normality(), Normality::inconclusive);
   // One stream there carries as much as an interface of 10 Gbit/s does: which of them it is nobody sees from outside.
   std::vector<std::string> first;
   for (const TrainingSuspicion& each : std::span(found.suspicions).first(2)) first.push_back(each.what);

@@ -293,8 +293,8 @@ TEST(DoctorTopology, IsATableOfWhatThereIs) {
 TEST(DoctorFindings, AreMarkedByWhatIsToBeDone) {
   const std::vector<Finding> findings{{"a", "good", ""}, {"b", "bad", "mend it"}, {"c", "absent", "get it", true}};
   EXPECT_THAT(findings_table(findings).rows,
-              ElementsAre(ElementsAre("ok", "a", "good"), ElementsAre("!!", "b", "bad (fix: mend it)"),
-                          ElementsAre("--", "c", "absent (fix: get it)")));
+              ElementsAre(ElementsAre("pass", "a", "good"), ElementsAre("error", "b", "bad (fix: mend it)"),
+                          ElementsAre("note", "c", "absent (fix: get it)")));
   EXPECT_EQ(problems_among(findings), 1);
 }
 

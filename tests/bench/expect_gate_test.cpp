@@ -61,16 +61,16 @@ TEST(ExpectGate, PassesNoClusterWhoseDataWereWrongOrCouldNotBeRead) {
     std::string rows, verdict, note;
     ExitCode code;
   };
-  const std::string is_good = "=> 1 of 1 size are normal for dgx-a100.\n",
-                    failed = file + ":4: 999 elements were wrong", left_out = file + ": line 4: its time is nan";
+  const std::string is_good = "=> 1 of 1 size pass for dgx-a100.\n", failed = file + ":4: 999 elements were wrong",
+                    left_out = file + ": line 4: its time is nan";
   for (const Row& each : {
            Row{good, is_good, "", ExitCode::good},
-           Row{good + wrong, "=> Failed: " + failed + ". 1 of 1 size are normal for dgx-a100.\n",
-               "Failed: " + failed + ".\n", ExitCode::wrong_data},
+           Row{good + wrong, "=> Failed: " + failed + ". 1 of 1 size pass for dgx-a100.\n", "Failed: " + failed + ".\n",
+               ExitCode::wrong_data},
            Row{good + unread, is_good, "Left out: " + left_out + ".\n", ExitCode::inconclusive},
            Row{good + row("0", "0", "5.0 0.00 0.00"), is_good, "Left out: " + file + ": 1 row of 0 bytes.\n",
                ExitCode::good},
-           Row{slow + unread, "=> 0 of 1 size are normal for dgx-a100. Slow: 4MiB", "Left out: " + left_out + ".\n",
+           Row{slow + unread, "=> 0 of 1 size pass for dgx-a100. Slow: 4MiB", "Left out: " + left_out + ".\n",
                ExitCode::regressed},
        }) {
     SCOPED_TRACE(each.rows);

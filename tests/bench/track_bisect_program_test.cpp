@@ -103,7 +103,7 @@ TEST_F(TrackBisect, NamesTheFirstBadCommit) {
   // The bad commit itself, and of the eight from c3 to c10 three.
   EXPECT_EQ(json.at("steps").size(), 4);
   EXPECT_NEAR(json.at("steps").at(0).at("shift"), 0.1, 1e-9);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("good: step_ms: less than 5"), HasSubstr("bad: step_ms: +10.0 %")));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("pass: step_ms: less than 5"), HasSubstr("regressed: step_ms: +10.0 %")));
   expect_as_before();
 }
 

@@ -142,14 +142,15 @@ TEST(ShellWord, IsQuotedOnlyWhereItMustBe) {
 
 TEST(BisectDocument, NamesTheCommitOrThoseThatAreLeft) {
   BisectReport report{.range = {.name = "step", .good = "c0ffee", .bad = "badbad", .shift = 0.1}};
-  report.steps = {{.commit = "badbad", .subject = "<b>slow|er</b>", .answer = BisectAnswer::bad, .reason = "why"}};
+  report.steps = {
+      {.commit = "badbad", .subject = "<b>slow|er</b>", .answer = TrackVerdict::regressed, .reason = "why"}};
   report.first_bad = {"badbad"};
   report.subjects = {"<b>slow|er</b>"};
   const std::string page = kMarkdownFormat.render(bisect_document(report));
   EXPECT_THAT(page, AllOf(HasSubstr("badbad is the first bad commit"), HasSubstr("+10.0 %"), Not(HasSubstr("<b>"))));
   const auto json = nlohmann::json::parse(bisect_json(report));
   EXPECT_EQ(json.at("first_bad").at("commit"), "badbad");
-  EXPECT_EQ(json.at("steps").at(0).at("answer"), "bad");
+  EXPECT_EQ(json.at("steps").at(0).at("answer"), "regressed");
   EXPECT_TRUE(json.at("steps").at(0).at("shift").is_null());
   report.first_bad = {"badbad", "abcdef"};
   report.subjects = {"one", "two"};

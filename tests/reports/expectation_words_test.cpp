@@ -33,23 +33,24 @@ TEST(ExpectationInWords, SaysOfATrainingWhatItIsAndWhy) {
     const char *line, *word;
   } const rows[] = {
       {110,
-       "110 samples/s are normal: 100 (25 to 140) samples/s are expected of 8 GPUs of lab. Most of so wide a band is "
+       "110 samples/s pass: 100 (25 to 140) samples/s are expected of 8 GPUs of lab. Most of so wide a band is "
        "the rate of one GPU (known by: its samples/s alone).",
-       "normal"},
+       "pass"},
       {50,
-       "Cannot judge 50 samples/s: 100 (25 to 140) samples/s are expected of 8 GPUs of lab, a band in which 50 may be "
+       "50 samples/s are inconclusive: 100 (25 to 140) samples/s are expected of 8 GPUs of lab, a band in which 50 may "
+       "be "
        "2.8 times too few. Most of it is the rate of one GPU (known by: its samples/s alone).",
-       "unclear"},
+       "inconclusive"},
       {20, "20 samples/s are slow: 100 (25 to 140) samples/s are expected of 8 GPUs of lab, 5 times as many.", "slow"},
       {150,
-       "150 samples/s are more than the 100 (25 to 140) samples/s that are expected of 8 GPUs of lab: a GPU is faster "
+       "150 samples/s are fast: 100 (25 to 140) samples/s are expected of 8 GPUs of lab. A GPU is faster "
        "than the 15 samples/s that are modelled (give yours with --single-gpu-rate), or the batch, the sequence length "
        "or the precision is another.",
        "fast"},
       {301,
-       "301 samples/s are faster than possible: at the peak of their arithmetic 8 GPUs compute 300. Another unit "
+       "301 samples/s are an error: at the peak of their arithmetic 8 GPUs compute 300. Another unit "
        "(tokens), number of GPUs or precision?",
-       "impossible"}};
+       "error"}};
   for (const auto& row : rows) {
     EXPECT_EQ(verdict_of(training_expectation_document(training(row.measured))), row.line);
     const auto json = nlohmann::json::parse(training_expectation_json(training(row.measured)));
@@ -77,18 +78,18 @@ TEST(ExpectationInWords, SaysOfCollectivesWhatTheyAreAndWhatThatMayBe) {
     double measured;
     const char *line, *word;
   } const rows[] = {
-      {0.02, "0 of 1 size are normal for lab. Slow: 1GiB, 2 times as long as expected. It looks like something.",
-       "slow"},
+      {0.02, "0 of 1 size pass for lab. Slow: 1GiB, 2 times as long as expected. It looks like something.", "slow"},
       {0.015,
-       "0 of 1 size are normal for lab. Cannot judge 1GiB, 1.5 times as long as expected: the band, 7000 to 16000 us "
+       "0 of 1 size pass for lab. Inconclusive: 1GiB, 1.5 times as long as expected. The band, 7000 to 16000 us "
        "of "
        "1GiB, is of a model of the library and the network. The same on nodes that are well, for hbench calibrate "
        "--from, narrows it. It may be this: something.",
-       "unclear"},
+       "inconclusive"},
       {0.0005,
-       "1GiB: sooner than the links of lab carry the bytes at all. Is it another cluster, another unit, or another "
+       "Error: 1GiB, sooner than the links of lab carry the bytes at all. Is it another cluster, another unit, or "
+       "another "
        "number of ranks?",
-       "impossible"}};
+       "error"}};
   for (const auto& row : rows) {
     EXPECT_EQ(verdict_of(expectation_document(collectives(row.measured))), row.line);
     const auto json = nlohmann::json::parse(expectation_json(collectives(row.measured)));
@@ -99,7 +100,7 @@ TEST(ExpectationInWords, SaysOfCollectivesWhatTheyAreAndWhatThatMayBe) {
   failed.suspicions.clear();
   failed.failures = {"a.txt:7: 9 elements were wrong", "a.txt:8: 3 elements were wrong"};
   EXPECT_EQ(verdict_of(expectation_document(failed)),
-            "Failed: a.txt:7: 9 elements were wrong, and 1 more. 1 of 1 size are normal for lab.");
+            "Failed: a.txt:7: 9 elements were wrong, and 1 more. 1 of 1 size pass for lab.");
   EXPECT_EQ(nlohmann::json::parse(expectation_json(failed)).at("verdict"), "failed");
   Expectation asked = collectives(0.01);
   asked.sizes.front().measured.reset();
