@@ -233,6 +233,23 @@ std::string refuse_free_engine(const TrainingStrategy& strategy, const StepPlan&
   return exchanges_among(plan, Among::servers) ? refuse_async_servers(strategy) : "";
 }
 
+/// Why ranks cannot run a plan's collectives within groups: `prepare_exchange` has sums alone there, of schedules.
+std::string refuse_groups_of_engine(const TrainingStrategy& strategy, const StepPlan& plan) {
+  const auto in_groups = [](const Task& task) { return !task.computes() && !task.groups.all(); };
+  const auto is_mean = [](const Task& task) { return !task.adds_up() && reduces(task.collective); };
+  for (const Task& task : plan.tasks) {
+    if (!in_groups(task)) continue;
+    if (is_mean(task))
+      return fmt::format(
+          "{} averages {} within groups of ranks, and hbench's engine among all ranks alone: it is simulated only",
+          strategy.method.text(), to_string(task.carried));
+    if (strategy.algorithm.is_vendor())
+      return fmt::format("{} has collectives within groups of ranks, and vendor has those among all alone; take ring",
+                         strategy.method.text());
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
@@ -251,6 +268,7 @@ std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
   if (!replays && strategy.precision == Precision::fp16 && shards)
     return fmt::format("fp16 leaves out steps whose gradients are not finite, and in {} no rank sees all; take bf16",
                        strategy.method.text());
+  if (std::string why = refuse_groups_of_engine(strategy, plan); !why.empty()) return why;
   const bool keeps_own = !replays && shards && strategy.trained_with().state() > 0;
   if (keeps_own && (strategy.fusion.fusion->varies || strategy.fusion.fusion->learns))
     return fmt::format(
