@@ -8,6 +8,7 @@
 #include "analysis/points/lead.hpp"
 #include "analysis/prediction/choose.hpp"
 #include "analysis/prediction/request.hpp"
+#include "analysis/prediction/usual_batch.hpp"
 
 namespace hbench {
 namespace {
@@ -174,7 +175,7 @@ BandwidthAnswer required_bandwidth(const PredictionRequest& request, double targ
   int most_gpus = 0;
   for (const Case& asked : plan.cases) most_gpus = std::max(most_gpus, asked.gpus);
   means.more(kTriedRates * simulation_time(plan.cases, plan.catalog));
-  for (const auto& [name, trace] : plan.catalog.traces) answer.titles[name] = trace.title;
+  for (const auto& [name, trace] : plan.catalog.traces) answer.titles[name] = title_with_batches(trace, plan.cases);
   VariedNetwork network(plan.catalog, means.stop);
   for (const PlannedCase& planned : plan.cases) {
     const Case& asked = planned;

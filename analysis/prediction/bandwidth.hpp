@@ -52,7 +52,7 @@ struct KnownNetwork {
 struct BandwidthAnswer {
   double target = 0;  ///< efficiency
   Profile base;
-  std::map<std::string, std::string> titles;  ///< of workloads, by name
+  std::map<std::string, std::string> titles;  ///< of workloads with their batches, by name
   std::string batches;                        ///< `batches_in_words`
   std::vector<RequiredBandwidth> required;    ///< by workload, then by GPUs, then as asked
   std::vector<BreakEven> break_even;          ///< on the most GPUs

@@ -8,6 +8,7 @@
 
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/prediction/simulate_each.hpp"
+#include "analysis/prediction/usual_batch.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/flag_values.hpp"
 #include "collectives/base/table.hpp"
@@ -196,6 +197,7 @@ ComparisonAnswer compare(const ReadyComparison& asked, const Data& data, const S
     means.more(simulation_time(plan.cases, plan.catalog));
   }
   std::vector<CaseResult> results;
+  std::vector<PlannedCase> cases;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const ComparedPlace& place = asked.places[i];
     // A published point keeps its cluster's name, by which it is known what was chosen with it.
@@ -208,7 +210,8 @@ ComparisonAnswer compare(const ReadyComparison& asked, const Data& data, const S
     };
     for (CaseResult& simulated : simulate_all(plan.cases, plan.catalog, means)) add(std::move(simulated));
     for (CaseResult& published : plan.published) add(std::move(published));
-    for (const auto& [name, trace] : plan.catalog.traces) answer.titles[name] = trace.title;
+    cases.insert(cases.end(), plan.cases.begin(), plan.cases.end());
+    for (const auto& [name, trace] : plan.catalog.traces) answer.titles[name] = title_with_batches(trace, cases);
     for (const Refusal& refusal : plan.refused) refuse(answer.refused, refusal.what, refusal.why);
   }
   answer.points = make_points(results);

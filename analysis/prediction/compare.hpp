@@ -54,7 +54,7 @@ const ReadyComparison& find_comparison(std::string_view name);
 struct ComparisonAnswer {
   const ReadyComparison* asked = nullptr;
   std::vector<Point> points;
-  std::map<std::string, std::string> titles;  ///< of workloads, by name
+  std::map<std::string, std::string> titles;  ///< of workloads with their batches, by name
   std::map<std::string, std::string> labels;  ///< of places, by the profile of their points
   std::vector<Refusal> refused;
 };

@@ -8,6 +8,7 @@
 
 #include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/request.hpp"
+#include "analysis/prediction/usual_batch.hpp"
 #include "analysis/prediction/varied_network.hpp"
 #include "collectives/base/flag_values.hpp"
 #include "collectives/base/text.hpp"
@@ -179,8 +180,9 @@ Crossover training_crossover(const PredictionRequest& request, const std::vector
   std::vector<int> counts = distinct<int>(plan.cases, [](const Case& asked) { return asked.gpus; });
   std::ranges::sort(counts);
   for (const auto& workload : distinct<std::string>(plan.cases, [](const Case& asked) { return asked.workload; })) {
-    CrossoverMap map{
-        .title = plan.catalog.traces.at(workload).title, .row_title = "GPUs", .column_title = "Gbit/s per node"};
+    CrossoverMap map{.title = title_with_batches(plan.catalog.traces.at(workload), plan.cases),
+                     .row_title = "GPUs",
+                     .column_title = "Gbit/s per node"};
     for (const BytesPerSecond rate : rates) {
       map.columns.push_back(gigabits(rate));
       map.places.push_back(in_gigabits(rate));

@@ -1,11 +1,13 @@
 #include "analysis/prediction/usual_batch.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
 
 #include "analysis/prediction/case_memory.hpp"
-#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/rate_model.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/network/choose.hpp"
@@ -64,6 +66,15 @@ int usual_batch(const PredictionRequest& request, const Trace& trace, const std:
                                          profiles, [&, batch = batch](const auto& name) { return fits(name, batch); }),
                                      batch));
   return std::get<2>(most);
+}
+
+std::string title_with_batches(const Trace& trace, const std::vector<PlannedCase>& cases) {
+  std::vector<std::string> batches;
+  for (const Case& asked : cases)
+    if (std::string batch = batch_in_words(asked);
+        asked.workload == trace.name && std::ranges::find(batches, batch) == batches.end())
+      batches.push_back(std::move(batch));
+  return batches.empty() ? trace.title : fmt::format("{} of {}", trace.title, fmt::join(batches, " or "));
 }
 
 }  // namespace hbench

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/data.hpp"
 #include "analysis/prediction/request.hpp"
 
@@ -18,5 +19,9 @@ namespace hbench {
 /// (`take_rate`). \param own the trace is a file of the user's: its own speed stands for a rate that is not there.
 int usual_batch(const PredictionRequest& request, const Trace& trace, const std::vector<std::string>& profiles,
                 const Catalog& catalog, bool own);
+
+/// Returns the title of a workload with what its workers take in a step of `cases`, for an answer that says nothing
+/// without it: `VGG-16 of batch 64`, `of batch 32 or batch 64` where cases differ; the title alone without a case.
+std::string title_with_batches(const Trace& trace, const std::vector<PlannedCase>& cases);
 
 }  // namespace hbench

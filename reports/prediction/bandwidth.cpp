@@ -95,7 +95,8 @@ std::string verdict(const BandwidthAnswer& answer, const Axes& axes) {
       fmt::format("Simulated: {} of ideal speed on {} GPUs takes, of the network of each {}:", percent(answer.target),
                   axes.gpus.back(), nodes_in_words(answer.base));
   for (const std::string& workload : axes.workloads)
-    text += fmt::format(" {} {}.", answer.titles.at(workload), fmt::join(needs_in_words(answer, axes, workload), ", "));
+    text +=
+        fmt::format(" {}: {}.", answer.titles.at(workload), fmt::join(needs_in_words(answer, axes, workload), ", "));
   return text;
 }
 
@@ -330,6 +331,7 @@ void required_fields(Row& row, const RequiredBandwidth& required, int gpus_per_n
   row.field("workload", required.asked.workload);
   row.field("gpus", required.asked.gpus);
   row.field("nodes", required.asked.nodes);
+  row.field("batch_per_gpu", required.asked.batch_per_gpu, "samples of a step");
   row.field("strategy", required.asked.strategy.label());
   row.field("evidence", "simulated");
   row.object("gbit_per_second_per_node", required, rate(1));

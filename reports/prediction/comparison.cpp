@@ -186,6 +186,7 @@ void point_fields(Row& row, const Point& point, const std::string& where) {
   row.field("where", where, "the label of its place");
   row.field("workload", point.asked.workload);
   row.field("gpus", point.asked.gpus);
+  row.field("batch_per_gpu", point.asked.batch_per_gpu, "samples of a step");
   row.field("framework", framework(point.asked));
   row.field("evidence", to_string(point.asked.evidence));
   row.field("efficiency", point.efficiency);

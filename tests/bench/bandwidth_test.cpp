@@ -271,7 +271,7 @@ TEST(BandwidthDocument, ShowsEachRateWithItsBandAndWhereThereIsNone) {
             (Rows{{"8", "38 (21 to 90)", "never (64+)"}, {"16", "40 (9.9+)", "never"}}));
   EXPECT_EQ(
       std::get<Verdict>(document.blocks.at(0)).text,
-      "Simulated: 90 % of ideal speed on 16 GPUs takes, of the network of each node of 4 GPUs: One gradient 40 Gbit/s "
+      "Simulated: 90 % of ideal speed on 16 GPUs takes, of the network of each node of 4 GPUs: One gradient: 40 Gbit/s "
       "with ring, no fusion, no overlap (10 per GPU), never reached with ps (greedy, colocated), no overlap.");
 }
 
@@ -284,9 +284,9 @@ TEST(BandwidthDocument, NamesOfManyStrategiesTheTwoEnds) {
     answer.required.back().stated = gbit(needed);
   }
   const std::string text = std::get<Verdict>(bandwidth_document(answer).blocks.at(0)).text;
-  EXPECT_THAT(text,
-              testing::ContainsRegex("gradient 12 Gbit/s with direct[^(]*.3 per GPU., 55 Gbit/s with torus[^(]*.14 per "
-                                     "GPU., never reached with ps"));
+  EXPECT_THAT(
+      text, testing::ContainsRegex("gradient: 12 Gbit/s with direct[^(]*.3 per GPU., 55 Gbit/s with torus[^(]*.14 per "
+                                   "GPU., never reached with ps"));
   EXPECT_THAT(text, Not(AnyOf(HasSubstr("with ring"), HasSubstr("with halving-doubling"))));
 }
 
@@ -387,8 +387,9 @@ TEST(BandwidthVerb, WritesAPageAndRefusesWhatNoFormatWrites) {
     EXPECT_EQ(bandwidth_by(all), file + "\n");
     return read_file(file);
   };
-  EXPECT_THAT(write("page.html"), AllOf(HasSubstr("<!DOCTYPE html>"), HasSubstr("The bandwidth that VGG-16 needs")));
-  EXPECT_THAT(write("page.md"), HasSubstr("# The bandwidth that VGG-16 needs"));
+  EXPECT_THAT(write("page.html"),
+              AllOf(HasSubstr("<!DOCTYPE html>"), HasSubstr("The bandwidth that VGG-16 of batch 32 needs")));
+  EXPECT_THAT(write("page.md"), HasSubstr("# The bandwidth that VGG-16 of batch 32 needs"));
   expect_error([&] { write("page.docx"); }, ExitCode::usage, HasSubstr("'*.docx'"),
                "end its name with .txt, .md, .html, .csv or .svg, or add --format");
 }
