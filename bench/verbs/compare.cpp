@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "analysis/prediction/compare.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/common_options.hpp"
+#include "bench/command/program.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/document_output.hpp"
@@ -85,16 +87,23 @@ std::vector<std::string> sweep_arguments(const ReadyComparison& asked, const Mea
           fmt::format("{}", fmt::join(names, ","))};
 }
 
-/// Without one framework of a side there is no answer, whatever the others take.
-void require_both_sides(const ReadyComparison& asked, const FoundFrameworks& found) {
+/// Returns the side of which nothing is installed here; none where both can be compared. \throws Error (environment)
+/// where neither can.
+std::optional<Refusal> missing_side(const ReadyComparison& asked, const FoundFrameworks& found) {
+  std::optional<Refusal> missing;
+  std::string reasons, cures;
   for (const MeasuredSide& side : asked.measured) {
     const std::vector<FrameworkChoice> choices = choices_of(side);
     const auto state = [&](const FrameworkChoice& choice) { return found.find(choice.text())->second.state; };
     if (std::ranges::any_of(choices, [&](const FrameworkChoice& choice) { return state(choice).available; })) continue;
     const Availability lacking = state(choices.front());
-    throw Error(ExitCode::environment, fmt::format("{} cannot be measured: {}", side.title, lacking.reason),
-                lacking.cure);
+    const char* between = missing ? "; " : "";
+    reasons += fmt::format("{}{} cannot be measured: {}", between, side.title, lacking.reason);
+    cures += fmt::format("{}for {}: {}", between, side.title, lacking.cure);
+    if (missing) throw Error(ExitCode::environment, reasons, cures);
+    missing = {std::string(side.title), lacking.in_words()};
   }
+  return missing;
 }
 
 void MeasuredComparison::add_options(Arguments& app) {
@@ -114,7 +123,7 @@ void MeasuredComparison::check(const Arguments& app) const {
 
 /// Measures all frameworks of both sides and hbench's ring in turn, simulates their presets on nodes like this machine,
 /// and delivers the answer. Results are stored as those of a sweep. \throws Error (usage) for a comparison that cannot
-/// be measured, (environment) where nothing of a side is installed.
+/// be measured, (environment) where nothing of either side is installed.
 ExitCode compare_measured(const ReadyComparison& asked, const MeasuredComparison& how, const DocumentOutput& output,
                           const std::string& command) {
   if (!asked.can_be_measured())
@@ -125,7 +134,9 @@ ExitCode compare_measured(const ReadyComparison& asked, const MeasuredComparison
   options.verbosity = how.verbosity;
   SweepPreparation sweep = plan_sweep(call, std::move(options));
   look_around(sweep);
-  require_both_sides(asked, sweep.machine.frameworks);
+  const std::optional<Refusal> missing = missing_side(asked, sweep.machine.frameworks);
+  if (missing && how.verbosity != Verbosity::quiet)
+    inform("hbench: {} is not measured: {}\n", missing->what, missing->why);
   Store store(sweep.options.database);
   catch_interrupts();
   ExitCode worst = ExitCode::good;
@@ -137,7 +148,7 @@ ExitCode compare_measured(const ReadyComparison& asked, const MeasuredComparison
     extension = execution.extension();
   }
   const ReportInput input = planned_input(sweep, extension, store, planned_results(sweep, extension, store));
-  Document answer = framework_comparison(input, asked.measured);
+  Document answer = framework_comparison(input, asked.measured, missing);
   if (output.for_terminal()) answer.title.clear();  // the first line answers
   output.deliver(answer, [&] { return points_json(input.points); });
   return interrupted() ? ExitCode::interrupted : worst;

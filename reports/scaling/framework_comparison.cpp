@@ -11,8 +11,12 @@
 namespace hbench {
 namespace {
 
+/// What a side is compared with where the other is missing.
+constexpr MeasuredSide kOwnRing{.title = "hbench's ring", .frameworks = ""};
+
 bool is_of(const Point& point, const MeasuredSide& side) {
-  return std::string_view(point.asked.strategy.framework).starts_with(side.frameworks);
+  const std::string_view framework = point.asked.strategy.framework;
+  return side.frameworks.empty() ? framework.empty() : framework.starts_with(side.frameworks);
 }
 
 /// What was timed on several ranks, the quickest first.
@@ -66,11 +70,17 @@ Table all_of(const Scaling& scaling, const std::vector<const Point*>& points) {
 
 }  // namespace
 
-Document framework_comparison(const ReportInput& input, const std::array<MeasuredSide, 2>& sides) {
+Document framework_comparison(const ReportInput& input, std::array<MeasuredSide, 2> sides,
+                              const std::optional<Refusal>& missing) {
   const Scaling scaling(input);
   const std::vector<const Point*> points = timed(input.points);
   Document document{.title = fmt::format("{} or {}, measured", sides[0].title, sides[1].title)};
-  document.blocks.emplace_back(Verdict{verdict(scaling, points, sides)});
+  std::string lacking;
+  if (missing) {
+    std::ranges::replace(sides, missing->what, kOwnRing, &MeasuredSide::title);
+    lacking = fmt::format(" {} was not measured: {}.", missing->what, missing->why);
+  }
+  document.blocks.emplace_back(Verdict{verdict(scaling, points, sides) + lacking});
   for (Block& block : warnings(scaling)) document.blocks.push_back(std::move(block));
   if (!points.empty()) document.blocks.emplace_back(all_of(scaling, points));
   document.blocks.emplace_back(Paragraph{std::string(kOfGpus)});
