@@ -181,6 +181,9 @@ TrackReport check(const Store& store, const TrackRequest& request, const Store* 
       if (each.run == report.head.id) accept_change(judgement, each.reason);
     report.results.push_back({std::move(sides[i]), std::move(judgement)});
   }
+  report.begins_baseline = baselines == nullptr && request.frozen.empty() && report.runs.empty() &&
+                           report.count(TrackVerdict::fresh) > 0 && !is_trial(report.head.labels) &&
+                           RunFilter{.labels = request.baseline}.accepts(report.head);
   say_what_changed(answers, report);
   for (const TrackLimit& limit : request.limits) hold_to(limit, answers.head, request.rule, report);
   return report;

@@ -132,7 +132,8 @@ ExitCode TrackReport::exit_code() const {
   };
   if (std::ranges::any_of(results, fails)) return ExitCode::inconclusive;
   const bool none = std::ranges::none_of(results, [](const TrackedResult& each) { return each.judgement.compared(); });
-  return none || count(TrackVerdict::incomparable) > 0 ? ExitCode::not_comparable : ExitCode::good;
+  return (none && !begins_baseline) || count(TrackVerdict::incomparable) > 0 ? ExitCode::not_comparable
+                                                                             : ExitCode::good;
 }
 
 TrackJudgement without_figures(const TrackedSides& sides, TrackJudgement judgement) {

@@ -84,13 +84,16 @@ struct TrackReport {
   std::vector<std::string> notes = {};  ///< what is to be known beside the verdicts, in sentences
   /// Where it is set, the verdicts are given by its rule, and the baseline is the run of the other side.
   std::optional<PairedSides> paired = {};
+  /// The head is the first run of its database with the labels of the baseline, and has timed cases, to which later
+  /// ones are held.
+  bool begins_baseline = false;
 
   std::size_t count(TrackVerdict verdict) const;
   /// `branch=main`, or `the frozen baseline v2`.
   std::string baseline_in_words() const;
   /// Failed cases of the head end with their own code, 4 before 5; then 10 where something has regressed, 11 where
   /// something is suspected or, if that is asked for, inconclusive, and 12 where nothing is comparable or a case is
-  /// not.
+  /// not. All of a first run is new, and good.
   ExitCode exit_code() const;
 };
 

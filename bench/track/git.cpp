@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
 #include <string_view>
 
 #include "bench/launch/process.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/file.hpp"
 
 namespace hbench {
 namespace {
@@ -45,6 +47,21 @@ std::string git_or_throw(const std::vector<std::string>& arguments, const std::s
 std::string commit_name(const std::string& revision) {
   const GitAnswer answer = git({"rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"});
   return answer.good() ? answer.out : "";
+}
+
+bool ignore_file(const std::filesystem::path& folder, const std::string& file, const std::string& pattern) {
+  const std::string in = folder.empty() ? "." : folder.string();
+  constexpr int kNotIgnored = 1;
+  const bool missing = git({"-C", in, "check-ignore", "--quiet", "--", file}).code == kNotIgnored;
+  if (!missing || !git({"-C", in, "ls-files", "--", file}).out.empty()) return false;
+  const std::filesystem::path list = folder / ".gitignore";
+  const std::string known = std::filesystem::exists(list) ? read_file(list) : "";
+  std::ofstream out(list, std::ios::app | std::ios::binary);
+  out << (known.empty() || known.ends_with('\n') ? "" : "\n") << pattern << '\n' << std::flush;
+  if (!out)
+    throw Error(ExitCode::environment, fmt::format("'{}' cannot be written", list.string()),
+                fmt::format("add {} to it, so that git does not track results", pattern));
+  return true;
 }
 
 std::map<std::string, std::string> repository_labels(const std::filesystem::path& folder) {

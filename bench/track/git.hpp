@@ -30,4 +30,8 @@ std::string commit_name(const std::string& revision);
 /// in. Those that are not known (no git, no repository, no commit, no branch checked out) are not in it.
 std::map<std::string, std::string> repository_labels(const std::filesystem::path& folder);
 
+/// Adds `pattern` to the `.gitignore` of `folder` where that is in a work tree that has no such `file` and does not
+/// ignore it; returns whether it did. \throws Error (environment) where it cannot be written.
+bool ignore_file(const std::filesystem::path& folder, const std::string& file, const std::string& pattern);
+
 }  // namespace hbench

@@ -188,17 +188,22 @@ std::string launched_in_words(const TrackedCommand& command) {
   return text;
 }
 
-ExitCode write_starter(const std::filesystem::path& file, const std::string& text, const std::string& what) {
-  write_whole(file, text, "--file");
-  fmt::print("Wrote {}: {}\nNext: hbench track run\n", file.string(), what);
+ExitCode write_starter(const Project& project, const std::string& text, const std::string& what) {
+  write_whole(project.file, text, "--file");
+  fmt::print("Wrote {}: {}\n", project.file.string(), what);
+  const std::string results = project.database.filename().string();
+  // With SQLite's journals, whose names begin so.
+  if (ignore_file(project.file.parent_path(), results, results + "*"))
+    fmt::print("Added {}* to .gitignore: commit it with {}\n", results, project.file.filename().string());
+  fmt::print("Next: hbench track run\n");
   return ExitCode::good;
 }
 
 ExitCode init_command(const std::filesystem::path& file, const StarterCommand& command, const std::string& branch) {
   const std::string text = starter_file(command, branch);
-  const auto tracked = command_of(parse_project(text, file), command.name());
-  const std::string printed = launched_in_words(*tracked);
-  return write_starter(file, text, fmt::format("'{}', which prints{}", command.run, printed));
+  const Project project = parse_project(text, file);
+  const std::string printed = launched_in_words(*command_of(project, command.name()));
+  return write_starter(project, text, fmt::format("'{}', which prints{}", command.run, printed));
 }
 
 ExitCode run_init(const Call& call) {
@@ -239,7 +244,7 @@ ExitCode run_init(const Call& call) {
   const Launching launching{.count = project.all.rule.launches};
   if (!labels.empty() && !is_built_here())
     fmt::print("To track a program of this repository instead: hbench track init --force -- ./my_benchmark --json\n");
-  return write_starter(file, text,
+  return write_starter(project, text,
                        fmt::format("{}, about {} for a run.", counted(std::ssize(tracked.cases()), "case"),
                                    tracked.time_in_words(launching)));
 }

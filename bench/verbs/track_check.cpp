@@ -218,8 +218,8 @@ ExitCode run_check(const Call& call) {
       "of hbench track run on this machine, they are measured now; else give sweep and collective --launches 10, and "
       "hbench import 10 files.\n"
       "Exit code: 0 pass, new or improved; 10 regressed; 11 slower, but by too few launches to be sure, and with "
-      "--fail-on whatever is inconclusive; 12 incomparable, or no baseline; before these 4 or 5 where cases of the run "
-      "have failed.");
+      "--fail-on whatever is inconclusive; 12 incomparable, or no baseline (0 where the run is the "
+      "first of it); before these 4 or 5 where cases of the run have failed.");
   add_options(app, flags, request);
   if (app.parse(call)) return ExitCode::good;
   flags.output.check();

@@ -47,6 +47,11 @@ std::string verdict_text(const TrackReport& report) {
   if (report.runs.empty() && !report.request.frozen.empty())
     return fmt::format("{}: {}. There is no baseline: {} has no run but this one.", run_text(report.head), what,
                        baseline);
+  if (report.begins_baseline)
+    return fmt::format(
+        "{}: {}. It is the first run with {}, to which later ones are held: changes are called regressed or improved "
+        "from {} such runs on (next: hbench track run).",
+        run_text(report.head), what, baseline, report.request.rule.fewest_runs);
   if (report.runs.empty())
     return fmt::format("{}: {}. There is no baseline: no earlier run has {}.", run_text(report.head), what, baseline);
   return fmt::format("{}: {}, against {} run{} {} {}.", run_text(report.head), what, report.runs.size(),

@@ -72,9 +72,9 @@ class GithubStory(Story):
         return self.server.caches[-1][2]
 
     def test_story(self):
-        for night, expected in enumerate((12, 0, 0), 1):
+        for night in (1, 2, 3):
             done = self.server.run("schedule", self.fast)
-            self.assertEqual((done["track"].code, done["comment"].result), (expected, "skipped"), done["track"].log)
+            self.assertEqual((done["track"].code, done["comment"].result), (0, "skipped"), done["track"].log)
             self.expect_runs(self.history(), [("main", self.fast)] * night)
             self.expect_clocks_released()
         nights = [("main", self.fast)] * 3
@@ -136,7 +136,7 @@ class GithubStory(Story):
     def test_a_machine_without_a_gpu_measures_all_the_same(self):
         (self.machine.bin / "FAIL").touch()
         done = self.server.run("schedule", self.fast)
-        self.assertEqual(done["track"].code, 12, done["track"].log)
+        self.assertEqual(done["track"].code, 0, done["track"].log)
         self.assertIn("::warning title=hbench::nvidia-smi does not list GPUs", done["track"].log)
 
 
@@ -159,9 +159,9 @@ class GitlabStory(Story):
         return files["hbench.db"]
 
     def test_story(self):
-        for night, expected in enumerate((12, 0, 0), 1):
+        for night in (1, 2, 3):
             job = self.night(self.fast)
-            self.assertEqual((job.name, job.code), ("hbench-nightly", expected), job.log)
+            self.assertEqual((job.name, job.code), ("hbench-nightly", 0), job.log)
             self.expect_runs(self.history(), [("main", self.fast)] * night)
             self.expect_clocks_released()
         nights = [("main", self.fast)] * 3
@@ -209,8 +209,8 @@ class JenkinsStory(Story):
         return jenkins.Jenkins(text, self.machine)
 
     def test_story(self):
-        for night, expected in enumerate((12, 0, 0), 1):
-            self.assertEqual(self.server.build(self.fast, "main"), expected, self.server.log)
+        for night in (1, 2, 3):
+            self.assertEqual(self.server.build(self.fast, "main"), 0, self.server.log)
             self.expect_runs(self.server.archived["main"], [("main", self.fast)] * night)
             self.expect_clocks_released()
         nights = [("main", self.fast)] * 3
