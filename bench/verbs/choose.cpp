@@ -39,6 +39,21 @@ PredictionRequest usual_request() {
   return request;
 }
 
+/// For one of the workloads of `request`. \throws Error as `choose`, and (usage) where every cluster is left out.
+Choice choose_for(const std::string& workload, PredictionRequest request, const Goals& goals,
+                  const CatalogueFilter& filter, const Data& data, const SimulationMeans& means) {
+  const std::string which = request.workloads.size() > 1 ? " for " + workload : "";
+  request.workloads = {workload};
+  if (request.profiles.empty()) request.profiles = clusters_for(request, filter, data);
+  // Parameter servers are a baseline that is asked for: nobody chooses a cluster for them today.
+  if (request.algorithms.empty() && request.presets.empty()) request.algorithms = {"ring"};
+  Choice choice = choose(request, goals, data, means);
+  if (choice.alternatives.empty())
+    throw Error(ExitCode::usage, fmt::format("nothing is left to choose from{}", which), reasons(choice.refused));
+  choice.today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+  return choice;
+}
+
 ExitCode run_choose(const Call& call) {
   GoalTexts texts;
   CatalogueTexts conditions;
@@ -46,20 +61,18 @@ ExitCode run_choose(const Call& call) {
   DocumentOutput output;
   Verbosity verbosity = Verbosity::usual;
   Arguments app(
-      "Says on which clusters a training job meets what is asked of it, on how many GPUs, in what time and for how "
-      "much, by simulation.",
+      "Says on which clusters a training job, or each of several, meets what is asked of it, on how many GPUs, in what "
+      "time and for how much, by simulation.",
       "hbench choose");
   app.footer(
       "Examples:\n  hbench choose --workload resnet50 --target 90% --gpus 8..64\n"
       "  hbench choose --workload vgg16 --gpus 1..64 --epochs 90 --deadline 24h --budget 2000usd\n"
-      "  hbench choose --workload vgg16 --gpu a100,h100 --provider aws,google\n"
+      "  hbench choose --workload resnet50,bert_large --gpu a100,h100 --provider aws,google\n"
       "  hbench choose --workload gpt2_small --profile dgx-a100 --single-gpu-rate 45 --samples 10M --preset ddp\n"
       "  hbench choose --workload llama2-7b --profile coreweave-h200 --gpus 8..64 --samples 10M\n"
       "The default is a ring; parameter servers are compared by --algorithm ring,ps.\n"
       "Names: hbench list workloads|profiles|algorithms|compressors|presets");
-  app.add_option(
-      "--workload", request.workloads.front(),
-      "a timeline, a file of your own, or a transformer by its numbers: transformer:layers=12,hidden=768,...");
+  add_workloads(app, request.workloads);
   add_strategy_options(app, request, "1..256");
   app.add_list("--profile", request.profiles, "only these clusters, or TOML files of your own (comma list)");
   add_catalogue_options(app, conditions, "without --profile: ");
@@ -72,21 +85,21 @@ ExitCode run_choose(const Call& call) {
   output.add_options(app);
   add_verbosity(app, verbosity);
   if (app.parse(call)) return ExitCode::good;
-  const Goals goals = parse_goals(texts);
+  Goals goals = parse_goals(texts);
   const CatalogueFilter filter = parse_catalogue_filter(conditions);
   if (!request.profiles.empty() && !conditions.none())
     throw Error(ExitCode::usage, "--profile names the clusters, and conditions choose them", "give one of the two");
   output.check();
-  Choice choice = predicted(verbosity, [&](const Data& data, const SimulationMeans& means) {
-    if (request.profiles.empty()) request.profiles = clusters_for(request, filter, data);
-    // Parameter servers are a baseline that is asked for: nobody chooses a cluster for them today.
-    if (request.algorithms.empty() && request.presets.empty()) request.algorithms = {"ring"};
-    return choose(request, goals, data, means);
+  const std::vector<Choice> choices = predicted(verbosity, [&](const Data& data, const SimulationMeans& means) {
+    std::vector<Choice> all;
+    for (const std::string& workload : request.workloads) {
+      all.push_back(choose_for(workload, request, goals, filter, data, means));
+      // Costs of all workloads stand in one column.
+      goals.currency = all.front().goals.currency;
+    }
+    return all;
   });
-  if (choice.alternatives.empty())
-    throw Error(ExitCode::usage, "nothing is left to choose from", reasons(choice.refused));
-  choice.today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
-  output.deliver(choice_document(choice), [&] { return choice_json(choice); });
+  output.deliver(choice_document(choices, !output.for_terminal()), [&] { return choice_json(choices); });
   return ExitCode::good;
 }
 

@@ -57,6 +57,7 @@ constexpr Published kPublished[] = {
     {"calibrate-curve-1", [] { return curve_fit_json({}, {}, "", kSchema); }},
     {"calibrate-rows-1", [] { return fit_json({}, "", kSchema); }},
     {"choose-1", [] { return choice_json(choice(), kSchema); }},
+    {"choose-several-1", [] { return choice_json(std::vector{choice()}, kSchema); }},
     {"collective-1", [] { return collective_json(collective(), {}, {}, {}, kSchema); }},
     {"compare-1", [] { return comparison_json(comparison(), kSchema); }},
     {"crossover-1", [] { return crossover_json({}, kSchema); }},

@@ -313,9 +313,8 @@ Table break_even_table(const BandwidthAnswer& answer) {
 constexpr const char* kCodingNote =
     "Coding: all gradients of a step at the busiest GPU, by the memory traffic of hbench's own kernels (hbench list "
     "compressors). An implementation that takes k times as long, such as a chain of a framework's operators, breaks "
-    "even "
-    "at about a k-th of the rate: time it first. The error is that of normally distributed values; what it does to "
-    "training is not simulated. Always: fewer bytes on the links inside nodes save more than coding takes, too.";
+    "even at about a k-th of the rate: time it first. The error is that of normally distributed values; what it does "
+    "to training is not simulated. Always: fewer bytes on the links inside nodes save more than coding takes, too.";
 
 /// The rate that an efficiency takes, divided among `shared_by`.
 void required_rate_fields(Row& row, const RequiredBandwidth& required, int shared_by) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <span>
 
 #include "analysis/catalogue/figures.hpp"
@@ -67,13 +68,19 @@ std::string bought(const Profile& profile) {
 
 std::string gpus_text(int gpus) { return gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", gpus); }
 
+/// `412 (394 to 430) USD spot`, `55.04 USD/h`; empty where no price is known.
+std::string price_in_words(const Alternative& each, const Choice& choice) {
+  if (!each.cost_per_hour) return "";
+  const std::string amount = each.cost ? cost_band(*each.cost) : cost_text(*each.cost_per_hour);
+  return fmt::format("{} {}{}{}", amount, choice.goals.currency, each.cost ? "" : "/h",
+                     bought(choice.catalog.profiles.at(each.point.asked.profile)));
+}
+
 /// `94 % (90 to 97) of ideal speed, 4.2 h (4.0 h to 4.4 h), 412 (394 to 430) USD spot`
 std::string in_words(const Alternative& alternative, const Choice& choice) {
   std::string text = fmt::format("{} of ideal speed", percent_band(alternative.efficiency));
   if (alternative.hours) text += fmt::format(", {}", hours_band(*alternative.hours));
-  if (alternative.cost)
-    text += fmt::format(", {} {}{}", cost_band(*alternative.cost), choice.goals.currency,
-                        bought(choice.catalog.profiles.at(alternative.point.asked.profile)));
+  if (alternative.cost) text += ", " + price_in_words(alternative, choice);
   return text;
 }
 
@@ -132,6 +139,10 @@ std::string missed_in_words(double factor) {
                              : fmt::format("It would have to be {:.1f} times as good", factor);
 }
 
+std::string workload_in_words(const Choice& choice, const Alternative& first) {
+  return fmt::format("{}, {}", choice.workload, batch_in_words(first.point.asked));
+}
+
 std::string verdict(const Choice& choice, const std::vector<Alternative>& best) {
   const Alternative& first = best.front();
   const Case& asked = first.point.asked;
@@ -141,12 +152,12 @@ std::string verdict(const Choice& choice, const std::vector<Alternative>& best) 
   const auto good = std::ranges::count_if(best, meets_goals);
   if (good == 0)
     return fmt::format(
-        "{}, {}: {} {}. The nearest is {}: {}. {}.{}", choice.workload, batch_in_words(asked),
+        "{}: {} {}. The nearest is {}: {}. {}.{}", workload_in_words(choice, first),
         best.size() == 1 ? "the one cluster here does not meet" : fmt::format("none of {} clusters meets", best.size()),
         goals_in_words(choice.goals), where, in_words(first, choice), missed_in_words(first.missed_by),
         what_it_takes(choice, first));
   const std::string why = first.assumed.empty() ? "" : fmt::format("; assumed: {}", fmt::join(first.assumed, ", "));
-  return fmt::format("{}, {}: {}: {} ({}{}). {} of {} clusters {} {}.", choice.workload, batch_in_words(asked), where,
+  return fmt::format("{}: {}: {} ({}{}). {} of {} clusters {} {}.", workload_in_words(choice, first), where,
                      in_words(first, choice), to_string(first.meets), why, good, best.size(),
                      good == 1 ? "meets" : "meet", goals_in_words(choice.goals));
 }
@@ -227,6 +238,33 @@ void alternative_fields(Row& row, const Alternative& each, const Choice& choice)
 Table alternative_table(const Choice& choice, const std::vector<Alternative>& some, Table table) {
   const auto fields = [&](Row& row, const Alternative& each) { alternative_fields(row, each, choice); };
   return table_of(some, fields, std::move(table));
+}
+
+std::vector<Alternative> ranked_first(const Choice& choice) {
+  return best_by_cluster(by_purchase(choice.alternatives).front().alternatives);
+}
+
+/// `16 GPUs of aws-p5: 94 % (52 to 100) of ideal speed, 55.04 USD/h (likely)`
+std::string short_words(const Alternative& each, const Choice& choice) {
+  const bool by_hour = !each.cost && each.cost_per_hour;
+  return fmt::format("{} of {}: {}{} ({})", gpus_text(each.point.asked.gpus), each.point.asked.profile,
+                     in_words(each, choice), by_hour ? ", " + price_in_words(each, choice) : "", to_string(each.meets));
+}
+
+/// The answer for one of several workloads, in a line.
+std::string short_verdict(const Choice& choice) {
+  const Alternative first = ranked_first(choice).front();
+  return fmt::format("{}: {}{}.", workload_in_words(choice, first),
+                     meets_goals(first) ? "" : "nothing meets " + goals_in_words(choice.goals) + "; the nearest is ",
+                     short_words(first, choice));
+}
+
+/// The best choice for a workload, and the next best cluster.
+void answer_fields(Row& row, const Choice& choice) {
+  const std::vector<Alternative> best = ranked_first(choice);
+  row.words("workload", workload_in_words(choice, best.front()));
+  alternative_fields(row, best.front(), choice);
+  row.words("runner-up", best.size() > 1 ? short_words(best[1], choice) : "-", 1);
 }
 
 Table front_table(const Choice& choice, const std::vector<Alternative>& front) {
@@ -382,7 +420,7 @@ void choice_fields(Row& row, const Choice& choice) {
   row.object("goals", choice.goals, goal_fields, "null: no condition");
   row.field("currency", choice.goals.currency, "of the budget and of every cost");
   const std::vector<Purchase> purchases = by_purchase(choice.alternatives);
-  const std::vector<Alternative> best = best_by_cluster(purchases.front().alternatives);
+  const std::vector<Alternative> best = ranked_first(choice);
   row.rows("clusters", best, alternative, "the best of each, the best first; of those that are bought in one way");
   row.rows("pareto_front", pareto_front(purchases.front().alternatives), alternative,
            "nothing is both quicker and cheaper");
@@ -410,10 +448,9 @@ Document choice_document(const Choice& choice) {
   for (Chart& chart : choice_charts(choice, best)) document.blocks.emplace_back(std::move(chart));
   document.blocks.emplace_back(Paragraph{
       "All of it is simulated. Ranges are 90 % bands of the efficiency, as wide as what is not known makes them "
-      "(hbench "
-      "validate), so that close cases stay likely until a run there decides them. Bands of times and costs are wider, "
-      "by how far the samples/s of one GPU are known. Pass: all of the band meets the conditions, and no figure behind "
-      "it is assumed; likely: the figure does; failed: it does not."});
+      "(hbench validate), so that close cases stay likely until a run there decides them. Bands of times and costs are "
+      "wider, by how far the samples/s of one GPU are known. Pass: all of the band meets the conditions, and no figure "
+      "behind it is assumed; likely: the figure does; failed: it does not."});
   document.blocks.emplace_back(alternative_table(
       choice, best, {.caption = "The best of each cluster, the best cluster first", .first_rows = 12}));
   if (const auto flip = price_flip(best))
@@ -439,8 +476,32 @@ Document choice_document(const Choice& choice) {
   return document;
 }
 
+Document choice_document(const std::vector<Choice>& choices, bool with_details) {
+  if (choices.size() == 1) return choice_document(choices.front());
+  const auto titles = choices | std::views::transform(&Choice::workload);
+  Document document{.title = fmt::format("Where to train {}", fmt::join(titles, ", "))};
+  for (const Choice& choice : choices) document.blocks.emplace_back(Verdict{short_verdict(choice)});
+  document.blocks.emplace_back(
+      table_of(choices, answer_fields, {.caption = "The best choice for each workload, and the next best cluster"}));
+  if (!with_details)
+    document.blocks.emplace_back(
+        Paragraph{"All of it is simulated. With --out FILE.html also all clusters and charts."});
+  for (const Choice& choice : std::span(choices).first(with_details ? choices.size() : 0)) {
+    Document details = choice_document(choice);
+    document.blocks.emplace_back(Heading{1, std::move(details.title)});
+    std::ranges::move(details.blocks, std::back_inserter(document.blocks));
+  }
+  return document;
+}
+
 std::string choice_json(const Choice& choice, Form form) {
   return object_text(form, "hbench choose --json", choice, choice_fields);
+}
+
+std::string choice_json(const std::vector<Choice>& choices, Form form) {
+  if (choices.size() == 1 && form == Form::values) return choice_json(choices.front(), form);
+  return object_text(form, "hbench choose --json of several workloads", choices,
+                     [](Row& row, const std::vector<Choice>& all) { row.rows("workloads", all, choice_fields); });
 }
 
 }  // namespace hbench

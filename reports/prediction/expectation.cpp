@@ -241,8 +241,7 @@ Document training_expectation_document(const TrainingExpectation& found) {
   Document document;
   document.blocks.emplace_back(Verdict{verdict(found)});
   document.blocks.emplace_back(Paragraph{fmt::format(
-      "{}, {} samples per GPU, {}; without communication {} samples/s, and a collective is in flight for {} of "
-      "a step.",
+      "{}, {} samples per GPU, {}; without communication {} samples/s, and a collective is in flight for {} of a step.",
       found.asked.workload, found.asked.batch_per_gpu, found.asked.strategy.label(), rate_text(found.alone),
       percent(found.communication))});
   if (!found.suspicions.empty())

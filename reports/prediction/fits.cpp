@@ -144,11 +144,10 @@ std::string what_would_determine(const FittedProfile& fitted) {
     if (fitted.fit.parameters[i].log_factor == 0 && !fitted.fit.parameters[i].determined)
       text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", fitted.fit.priors[i].name,
                           determined_by(fitted.fit.priors[i]));
-  return text.empty() ? "The steps determine all of these figures."
-                      : fmt::format(
-                            "The steps hardly determine these, which stay what they were; in brackets what "
-                            "would: {}.",
-                            text);
+  return text.empty()
+             ? "The steps determine all of these figures."
+             : fmt::format("The steps hardly determine these, which stay what they were; in brackets what would: {}.",
+                           text);
 }
 
 std::string next_in_words(const NextRow& next) {

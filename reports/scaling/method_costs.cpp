@@ -32,9 +32,8 @@ Table definitions() {
       .rows = {
           {"scaling efficiency", "throughput on N GPUs / (N x throughput of the baseline)"},
           {"baseline",
-           "simulated: one GPU without communication at the rate that the profile states; measured: one "
-           "process without communication, same machine, batch and image size; published: one GPU as the "
-           "source states it"},
+           "simulated: one GPU without communication at the rate that the profile states; measured: one process "
+           "without communication, same machine, batch and image size; published: one GPU as the source states it"},
           {"measured",
            "timed here; the job's step, which is the mean over ranks, the median over iterations, then over launches; "
            "warm-up left out. Interval: where 95 of 100 repeats of the whole run lie, from the launches' ratios to the "
@@ -258,9 +257,8 @@ Blocks method_costs(const Scaling& scaling) {
           "Each by its best configuration on the most GPUs. Memory: weights, gradients, optimizer's state and "
           "activations that a GPU keeps, of a timed step by its prediction, where there is one; sent: what all send in "
           "an iteration, for each GPU, of a timed step counted by the ranks; unseen: gradients of others that were "
-          "applied while a rank "
-          "computed its own; apart: the root mean square distance of ranks' parameters from their mean. None of "
-          "it says how fast a model learns."}};
+          "applied while a rank computed its own; apart: the root mean square distance of ranks' parameters from their "
+          "mean. None of it says how fast a model learns."}};
   if (!charts.charts.empty()) blocks.push_back(std::move(charts));
   blocks.push_back(std::move(table));
   return blocks;

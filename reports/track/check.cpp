@@ -123,11 +123,9 @@ std::vector<Block> changes(const std::vector<const TrackedResult*>& results, con
 std::string rule_text(const TrackRule& rule) {
   return fmt::format(
       "A change is one of {:.3g} % at least, that exceeds {:g} deviations of the baseline's runs, that chance gives "
-      "{:g} "
-      "% of gates of equal code (exact rank test on launches, corrected by Holm for the cases){}. Values are medians "
-      "over iterations (a step: the mean over ranks; else the slowest rank's). A change is the middle one of all "
-      "ratios "
-      "of a launch to one before (Hodges and Lehmann), and not the ratio of the two medians beside it.",
+      "{:g} % of gates of equal code (exact rank test on launches, corrected by Holm for the cases){}. Values are "
+      "medians over iterations (a step: the mean over ranks; else the slowest rank's). A change is the middle one of "
+      "all ratios of a launch to one before (Hodges and Lehmann), and not the ratio of the two medians beside it.",
       100 * rule.least_effect, rule.spread, 100 * rule.level,
       rule.confirming > 0 ? fmt::format(", and that {} further launches show again", rule.confirming) : "");
 }

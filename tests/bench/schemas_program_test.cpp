@@ -31,6 +31,8 @@ TEST(PublishedSchemas, HoldWhatPredictionsPrint) {
   expect_valid(here, "bandwidth-1", "$HBENCH bandwidth --compressor none,fp16,onebit " + job);
   expect_valid(here, "choose-1", "$HBENCH choose --profile aws-p3-25gbe,dgx-a100 " + job);
   expect_valid(here, "choose-1", "$HBENCH choose --epochs 90 --budget 30000usd " + job);
+  expect_valid(here, "choose-several-1",
+               "$HBENCH choose --profile aws-p3-25gbe --workload resnet50,vgg16 --gpus 16 --quiet --json");
   expect_valid(here, "crossover-1", "$HBENCH bandwidth --strategies --bandwidth 10,100 " + job);
   expect_valid(here, "crossover-1", "$HBENCH bandwidth --collective all_reduce --bytes 1K,1M --gpus 8 --json");
   expect_valid(here, "compare-1", "$HBENCH compare horovod-tensorflow --quiet --json");
