@@ -20,7 +20,8 @@ constexpr std::array<Entry, kUnknownKinds.size()> kEntries{{
     {"input", "whether input and hosts keep up with the GPUs of a node",
      "the samples/s of one full node, as --single-node-rate"},
     {"scale", "what many nodes lose beside communication", "a step on as many nodes, for hbench calibrate --from"},
-    {"framework", "what the framework costs on the host", "name it: --preset (hbench list presets)"},
+    {"framework", "what the framework costs on the host",
+     "--preset, which names it, or the samples/s of one full node, as --single-node-rate"},
     {"timeline", "when gradients become ready: the timeline is computed",
      "hbench import-job of a recorded step, or the recorder"},
     {"precision", "what mixed precision changes", "the samples/s of one full node in this precision"},
@@ -143,11 +144,9 @@ std::string widest_in_words(const std::vector<UnknownKind>& widest) {
   std::string text;
   constexpr std::size_t kMostKinds = 2;
   for (std::size_t i = 0; i < std::min(kMostKinds, counts.size()); ++i)
-    text += fmt::format("{}most of {} of {} bands is {} (known by: {})", i == 0 ? "" : "; ", -counts[i].first,
-                        widest.size(), in_words(counts[i].second), measurement_of(counts[i].second));
-  if (text.empty()) return text;
-  text.front() = 'M';
-  return text + ".";
+    text += fmt::format("{} {} (known by: {})", i == 0 ? "Most of the width of bands is" : ", and of others",
+                        in_words(counts[i].second), measurement_of(counts[i].second));
+  return text.empty() ? text : text + ".";
 }
 
 }  // namespace hbench

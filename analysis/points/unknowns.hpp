@@ -113,8 +113,8 @@ double size_of(const std::vector<Unknown>& unknowns, UnknownKind kind);
 /// The one that makes most of the band. \pre not empty.
 const Unknown& largest(const std::vector<Unknown>& unknowns);
 
-/// Returns `Most of 7 of 9 bands is what the network carries (known by: ...)`, and the like of the kind that makes most
-/// of the second most bands; empty where there are none.
+/// Returns `Most of the width of bands is what the network carries (known by: ...)`, of the most bands, and the like of
+/// the second most; empty where there are none.
 std::string widest_in_words(const std::vector<UnknownKind>& widest);
 
 /// What the rates of a network may be lower or higher by, beside what its profile says of it: relative. Nominal rates
