@@ -34,7 +34,8 @@ constexpr std::array kSuspects{
             }},
     Suspect{"the memory of the GPUs (adding, packing and coding)",
             [](Profile& profile, Case&) { profile.memory_rate = BytesPerSecond(0); }},
-    Suspect{"the framework's cost on the host", [](Profile&, Case& asked) { asked.strategy.preset.clear(); }},
+    Suspect{"the framework: its cost on the host, and what its steps lose",
+            [](Profile&, Case& asked) { asked.strategy.preset.clear(); }},
     Suspect{"stragglers", [](Profile& profile, Case&) { profile.straggler = 0; }},
     Suspect{"compute that communication slows", [](Profile& profile, Case&) { profile.overlap_slowdown = 0; }},
 };

@@ -24,11 +24,13 @@ double amount(std::string_view text, std::string_view flag, std::initializer_lis
   throw Error(ExitCode::usage, fmt::format("{} {} is invalid", flag, text), fmt::format("write such as {}", example));
 }
 
-/// Parameter servers are asked for on every cluster and GPU count, and in vain where nothing leaves the node.
-void refuse_servers_on_one_node(Plan& plan) {
+/// Parameter servers that no preset has are asked for on every cluster and GPU count, and in vain where nothing leaves
+/// the node.
+void refuse_servers_on_one_node(Plan& plan, const std::vector<std::string>& presets) {
   std::erase_if(plan.cases, [&](const Case& asked) {
     const bool one_node = plan.catalog.profiles.at(asked.profile).domains_of(asked.gpus) == 1;
-    const bool in_vain = one_node && asked.strategy.uses_servers() && asked.strategy.preset.empty();
+    const bool in_vain =
+        one_node && asked.strategy.uses_servers() && std::ranges::find(presets, asked.strategy.preset) == presets.end();
     if (in_vain)
       refuse(plan.refused, "parameter servers on one node",
              "its ranks add up among themselves either way; take a ring");
@@ -119,7 +121,7 @@ Goals parse_goals(const GoalTexts& texts) {
 Choice choose(const PredictionRequest& request, const Goals& asked_goals, const Data& data,
               const SimulationMeans& means) {
   Plan plan = plan_predictions(request, data, {.memory = means.memory});
-  refuse_servers_on_one_node(plan);
+  refuse_servers_on_one_node(plan, request.presets);
   refuse_recorded_rates(plan);
   Goals goals = asked_goals;
   if (goals.currency.empty()) goals.currency = usual_currency(plan.catalog);

@@ -308,7 +308,7 @@ void PlanBuilder::add_strategies(Evidence evidence, const std::string& trace, co
 }
 
 /// `recorded` without sizes stands for the buckets of the workload; where nobody asked for a policy, a recorded job
-/// keeps its own, and exchanges them after the backward pass where it did so.
+/// keeps its own, and exchanges them after the backward pass where it did so. What is simulated is of a framework.
 void PlanBuilder::add_as_recorded(Evidence evidence, const std::string& trace_name, const std::string& profile,
                                   int gpus, TrainingStrategy strategy) {
   const Trace& trace = plan_.catalog.traces.at(trace_name);
@@ -324,6 +324,8 @@ void PlanBuilder::add_as_recorded(Evidence evidence, const std::string& trace_na
     strategy.fusion = parse_fusion(trace.recorded_fusion());
     if (trace.recorded && !trace.recorded->overlap) strategy.overlap = false;
   }
+  if (evidence == Evidence::simulated && strategy.preset == nullptr && !request_.predicts_engine())
+    strategy.preset = &usual_preset(strategy);
   add_on_cluster(evidence, trace_name, profile, gpus, std::move(strategy));
 }
 

@@ -32,7 +32,9 @@ ServerChoice parse_servers(std::string_view text);
 struct PredictionRequest {
   std::vector<int> gpus;
   std::vector<std::string> workloads, profiles, algorithms, compressors, fusions, placements;
-  std::vector<std::string> presets;  ///< frameworks, which are only simulated; with no algorithms, nothing else is
+  /// Frameworks, which are only simulated; with no algorithms, nothing else is. What is asked for without one is
+  /// simulated as `usual_preset` of its strategy does it.
+  std::vector<std::string> presets;
   std::vector<std::string> methods;  ///< of training, with their parameters; empty: synchronous
   /// Frameworks that are simulated as well, each a preset with its method.
   std::vector<std::pair<std::string, std::string>> preset_methods;
@@ -51,9 +53,14 @@ struct PredictionRequest {
   Recomputation recomputation = Recomputation::none;  ///< of predictions; a measured step keeps all activations
   std::optional<OptimizerChoice> optimizer = {};      ///< none: `TrainingStrategy::optimizer`
   bool overlap = true;
+  bool of_engine = false;  ///< what is simulated stands beside steps of hbench's own ranks, and is of its engine
 
   /// Whether some of the evidence has this property (`analysis/records/evidence.hpp`).
   bool asks(bool (*property)(Evidence)) const { return std::ranges::any_of(evidence, property); }
+  /// Returns whether steps without a preset are simulated as hbench's own engine does them, as emulated ones are.
+  bool predicts_engine() const { return of_engine || evidence.contains(Evidence::emulated); }
+  /// Returns whether the usual workloads are predicted on the usual clusters: Horovod's rings against servers.
+  bool is_usual() const { return workloads.empty() && profiles.empty(); }
   /// Samples/s that were given for GPUs of this name; 0: none.
   double rate_on(std::string_view gpu) const;
   /// Refuses `gpu_rates` of which no cluster's GPU has one, and a name that is no GPU's. \throws Error (usage).

@@ -67,11 +67,12 @@ Names compressors_for(const PredictionRequest& request, const AlgorithmRule& alg
   return {"none", "fp16"};
 }
 
-Names fusions_for(const PredictionRequest& request, const AlgorithmRule& algorithm,
-                  const CompressorChoice& compressor) {
+Names fusions_for(const PredictionRequest& request, const AlgorithmRule& algorithm, const CompressorChoice& compressor,
+                  Evidence evidence) {
   if (!request.fusions.empty()) return request.fusions;
   if (algorithm.uses_servers()) return {"none"};
-  return {compressor.needs_fixed_buckets() ? "ddp" : "horovod"};
+  const bool of_ddp = evidence == Evidence::simulated && !request.predicts_engine() && !request.is_usual();
+  return {of_ddp || compressor.needs_fixed_buckets() ? "ddp" : "horovod"};
 }
 
 Names placements_for(const PredictionRequest& request, Evidence evidence) {
@@ -191,7 +192,7 @@ void add_algorithms(const PredictionRequest& request, const StrategiesOf& of, st
     strategy.algorithm = parse_algorithm_rule(name);
     for (const std::string& given : compressors_for(request, strategy.algorithm, of.evidence)) {
       strategy.compressor = parse_compressor(given);
-      for (const std::string& fusion : fusions_for(request, strategy.algorithm, strategy.compressor)) {
+      for (const std::string& fusion : fusions_for(request, strategy.algorithm, strategy.compressor, of.evidence)) {
         strategy.fusion = parse_fusion(fusion);
         if (is_of_machine(of.evidence) && strategy.fusion.text() == "recorded") {
           refuse(refused, "recorded buckets, measured",

@@ -7,18 +7,28 @@
 #include <span>
 
 #include "collectives/base/table.hpp"
+#include "collectives/fusion/fusion.hpp"
 #include "workloads/methods/method.hpp"
+#include "workloads/presets/preset.hpp"
 
 namespace hbench {
 namespace {
 
-/// What a strategy gets when nobody asks for a policy: servers take every tensor by itself, and a framework has the one
-/// that is called after it.
+/// Whether a framework has a policy that is called after it, with these parameters or those that a source left out.
+bool is_fusion_of_preset(const Strategy& strategy) {
+  if (strategy.preset.empty() || policy_of(strategy.fusion) != strategy.preset) return false;
+  const auto preset = std::ranges::find(presets(), std::string_view(strategy.preset), &Preset::name);
+  return strategy.fusion == strategy.preset ||
+         (preset != presets().end() && strategy.fusion == parse_fusion((*preset)->fusion).text());
+}
+
+/// What a strategy gets when nobody asks for a policy: servers take every tensor by itself, and a framework has its
+/// own.
 bool is_default_fusion(const Strategy& strategy) {
   if (strategy.fusion.empty()) return true;
   const auto method = std::ranges::find(methods(), policy_of(strategy.method), &Method::name);
   if (method != methods().end() && (*method)->by_units) return true;  // there is none
-  if (!strategy.preset.empty() && policy_of(strategy.fusion) == strategy.preset) return true;
+  if (is_fusion_of_preset(strategy)) return true;
   if (!strategy.server_mode.empty()) return strategy.fusion == kUnfused;
   return strategy.fusion == "horovod" || strategy.fusion == "horovod:128MiB:1ms";
 }

@@ -158,6 +158,7 @@ Plan calibrated_plan(const CalibrationPlan& calibration, const SweepRequest& req
                      const LocalMachine& machine, const fs::path& folder) {
   SweepRequest predicted = request;
   predicted.evidence = calibration.evidence;
+  predicted.of_engine = true;
   predicted.single_gpu_rate = 0;
   predicted.batch = calibration.baselines.front().batch_per_gpu;
   add_presets_of_frameworks(predicted);

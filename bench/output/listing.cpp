@@ -366,8 +366,8 @@ Table preset_table() {
                               (entry->per_bucket.stated > 0 ? sources.mark(entry->per_bucket.source) : ""),
                           range_of(entry->overlap, 100, "%"), more_of(*entry, sources), text(entry->citation)});
   table.caption = fmt::format(
-      "Of figures the range is that of the band. Beside compute: {}. Without a preset the host costs nothing, in the "
-      "band up to {:g} us per bucket: {}. Sources of figures:{}",
+      "Of figures the range is that of the band. Beside compute: {}. Steps of hbench's own engine have none: the host "
+      "costs nothing, in the band up to {:g} us per bucket: {}. Sources of figures:{}",
       kUsualOverlap.source, kUnnamedFramework.per_bucket.worse * 1e6, kUnnamedFramework.per_bucket.source,
       sources.in_words());
   return table;

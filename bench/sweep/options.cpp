@@ -106,8 +106,10 @@ void add_strategies(Arguments& app, SweepRequest& request, OwnModelOptions& own)
                "placement of parameters on servers: greedy, round-robin, sliced (comma list)");
   app.add_parsed("--servers", request.servers, parse_server_choices,
                  "colocated, dedicated (one per node), or a number (comma list)");
-  app.add_list("--preset", request.presets,
-               "frameworks to simulate with their costs: horovod, ddp, tf-ps, byteps ... (comma list)");
+  app.add_list(
+      "--preset", request.presets,
+      "frameworks to simulate with their costs: horovod, ddp, tf-ps, byteps ... (comma list; default: that of "
+      "--fusion and --placement, ddp or, without --workload and --profile, horovod against tf-ps and mxnet-ps)");
   app.add_parsed("--framework", request.frameworks, parse_frameworks,
                  "programs to measure in turn with hbench's own cases: pytorch-ddp, horovod ... (comma list; hbench "
                  "list frameworks)");

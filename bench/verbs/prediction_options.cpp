@@ -12,7 +12,9 @@ void add_strategy_options(Arguments& app, PredictionRequest& request, const char
   app.add_list("--algorithm", request.algorithms, "algorithms (comma list; default: ring,ps)");
   app.add_list("--compressor", request.compressors, "compressors (comma list)");
   add_method_option(app, request);
-  app.add_list("--preset", request.presets, "frameworks, instead of the usual algorithms (comma list)");
+  app.add_list(
+      "--preset", request.presets,
+      "frameworks, instead of the usual algorithms (comma list; default: ddp, with --algorithm ps tf-ps or mxnet-ps)");
   add_step_options(app, request);
   add_precision_option(app, request, "as the workload is usually trained");
 }

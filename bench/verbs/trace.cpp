@@ -41,8 +41,8 @@ ExitCode run_trace(const Call& call) {
   Arguments app("Shows where the time of a step goes: by rank, with the rank that is late, or as a trace for Perfetto.",
                 "hbench trace");
   app.footer(
-      "Examples:\n  hbench trace\n  hbench trace --case '16 GPUs of aws-p3-25gbe, ring,'\n"
-      "  hbench trace --case '16 GPUs of aws-p3-25gbe, ring, batch' --format perfetto --out trace.json\n"
+      "Examples:\n  hbench trace\n  hbench trace --case '16 GPUs of aws-p3-25gbe, ddp: ring,'\n"
+      "  hbench trace --case '16 GPUs of aws-p3-25gbe, ddp: ring, batch' --format perfetto --out trace.json\n"
       "Steps are traced by hbench sweep (--trace); simulated ones are simulated again. Open the trace at "
       "ui.perfetto.dev.");
   app.add_option("--db", database, "results database");

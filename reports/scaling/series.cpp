@@ -60,7 +60,7 @@ class CurveMaker {
   std::map<std::pair<std::string, int>, int> fewest_nodes_;  ///< by what is shared and GPUs
 };
 
-/// The group of published figures: whatever framework and fusion policy, they belong beside the plain strategy.
+/// A strategy whatever its framework and fusion policy: published figures belong beside the first that is simulated.
 std::string plain_label(Strategy strategy) {
   strategy.fusion.clear();
   strategy.preset.clear();
@@ -90,6 +90,17 @@ void label_batches(std::vector<Curve>& curves) {
       curve.series.label += ", " + batch;
 }
 
+/// Gives published curves the colour of the first simulated one like them.
+void group_published(std::vector<Curve>& curves) {
+  for (Curve& published : curves) {
+    if (published.series.mark != Mark::published) continue;
+    const auto simulated = std::ranges::find_if(curves, [&](const Curve& curve) {
+      return curve.series.mark == Mark::simulated && plain_label(curve.asked().strategy) == published.series.group;
+    });
+    if (simulated != curves.end()) published.series.group = simulated->series.group;
+  }
+}
+
 /// One name for several machines: the digests differ.
 void tell_machines_apart(std::vector<Curve>& curves) {
   std::map<std::string, std::set<std::string>> machines;
@@ -114,6 +125,7 @@ std::vector<Curve> curves_of(const Scaling& scaling, const Subject& subject) {
     curve.series = series_of(curve.asked(), scaling.words);
     if (curve.nodes > 0) curve.series.label += fmt::format(", {} nodes", curve.nodes);
   }
+  group_published(curves);
   label_batches(curves);
   tell_machines_apart(curves);
   return curves;

@@ -45,7 +45,7 @@ double rate_on(const Profile& sick, const Case& asked) {
   Catalog catalog;
   catalog.profiles.emplace(sick.name, sick);
   catalog.traces.emplace(asked.workload, known.traces.load(asked.workload));
-  return asked.batch_per_gpu * asked.gpus / SimulatedRunner(catalog).step(planned(asked)).times.step.value;
+  return asked.batch_per_gpu * asked.gpus / SimulatedRunner(catalog).step(planned(asked)).step().value;
 }
 
 TEST(ExpectTraining, CallsNormalWhatIsInTheBandAndImpossibleWhatTheGpusDoNotCompute) {

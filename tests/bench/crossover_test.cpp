@@ -130,13 +130,13 @@ TEST(CrossoverVerb, LetsHalfTheBytesWinOnASlowNetworkAndNobodyOnAFastOne) {
                     "--compressor", "none,fp16", "--bandwidth", "1,400", "--json"}));
   const auto& cells = json.at("maps").at(0).at("cells");
   ASSERT_EQ(cells.size(), 2);
-  EXPECT_EQ(cells.at(0).at("fastest"), nlohmann::json({"ring + fp16"}));
+  EXPECT_EQ(cells.at(0).at("fastest"), nlohmann::json({"ddp: ring + fp16"}));
   EXPECT_EQ(cells.at(0).at("verdict"), "ahead");
   EXPECT_EQ(cells.at(0).at("tie"), false);
   EXPECT_EQ(cells.at(1).at("fastest").size(), 2);
   EXPECT_EQ(cells.at(1).at("verdict"), "level");
   EXPECT_EQ(cells.at(1).at("tie"), true);
-  const auto& efficiency = cells.at(0).at("efficiency").at("ring");
+  const auto& efficiency = cells.at(0).at("efficiency").at("ddp: ring");
   EXPECT_LT(efficiency.at("low"), efficiency.at("stated"));
   EXPECT_LT(efficiency.at("stated"), efficiency.at("high"));
 }
@@ -153,7 +153,7 @@ TEST(CrossoverVerb, TakesFrameworksInPlaceOfTheUsualAlgorithmsOrBesideNamedOnes)
 
 TEST(CrossoverVerb, ShowsTiesAsLettersTogether) {
   const std::string text = crossover_by({"--workload", "vgg16", "--gpus", "8,16", "--bandwidth", "1,10,200"});
-  EXPECT_THAT(text, AllOf(HasSubstr("A       ring"), HasSubstr("(level)"), HasSubstr("~"),
+  EXPECT_THAT(text, AllOf(HasSubstr("A       ddp: ring"), HasSubstr("(level)"), HasSubstr("~"),
                           HasSubstr("8 GPUs: they are on one node")));
 }
 

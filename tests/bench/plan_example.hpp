@@ -30,7 +30,7 @@ inline LocalMachine machine_of_four_gpus() {
   return machine;
 }
 
-/// A request for one small simulated sweep; tests change what they are about.
+/// A request for one small simulated sweep of hbench's own engine; tests change what they are about.
 inline SweepRequest small_request() {
   SweepRequest request;
   request.gpus = {1, 8};
@@ -38,6 +38,7 @@ inline SweepRequest small_request() {
   request.profiles = {"hkbu-10gbe"};
   request.algorithms = {"ring"};
   request.compressors = {"none"};
+  request.of_engine = true;
   request.evidence = {Evidence::simulated};
   return request;
 }

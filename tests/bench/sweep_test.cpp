@@ -108,7 +108,7 @@ TEST(DryRun, PrintsThePlanAndRunsNothing) {
   const Outcome outcome =
       workplace.run(sweep({"--dry-run", "--algorithm", "ring,vendor", "--compressor", "none,fp16"}));
   ASSERT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.out, testing::ContainsRegex("\nsimulated +vgg16 +64 GPUs +ring +hkbu-10gbe\n"));
+  EXPECT_THAT(outcome.out, testing::ContainsRegex("\nsimulated +vgg16 +64 GPUs +ddp: ring +hkbu-10gbe\n"));
   EXPECT_THAT(outcome.out, HasSubstr("left out  vendor with fp16 on "));
   EXPECT_THAT(outcome.out, testing::ContainsRegex("[0-9]+ cases and [0-9]+ published points, about"));
   EXPECT_FALSE(std::filesystem::exists(workplace / "hbench.db"));

@@ -184,16 +184,17 @@ TEST_F(TraceVerb, RefusesRanksThatACaseHasNot) {
 
 TEST_F(TraceVerb, SimulatesASimulatedStepAgain) {
   simulate_on("hkbu-10gbe");
-  const std::string text = printed({"--case", "16 GPUs of hkbu-10gbe, ring"});
+  const std::string text = printed({"--case", "16 GPUs of hkbu-10gbe, ddp: ring"});
   EXPECT_THAT(text, AllOf(HasSubstr("One simulated step of"), HasSubstr("Exposed communication is"), HasSubstr("any")));
   EXPECT_THAT(text, Not(HasSubstr("have changed"))) << "the same step as the stored one";
-  const auto file = nlohmann::json::parse(printed({"--case", "16 GPUs of hkbu-10gbe, ring", "--format", "perfetto"}));
+  const auto file =
+      nlohmann::json::parse(printed({"--case", "16 GPUs of hkbu-10gbe, ddp: ring", "--format", "perfetto"}));
   EXPECT_EQ(file.at("otherData").at("evidence"), "simulated");
   std::vector<std::string> simulating;  // each may take seconds, which is reported
-  TraceRequest request{.match = "16 GPUs of hkbu-10gbe, ring"};
+  TraceRequest request{.match = "16 GPUs of hkbu-10gbe, ddp: ring"};
   request.simulating = [&](const std::string& name) { simulating.push_back(name); };
   find_traced_cases(Store(file_, Store::Mode::read_only), load_data(), request);
-  EXPECT_THAT(simulating, ElementsAre(HasSubstr("16 GPUs of hkbu-10gbe, ring")));
+  EXPECT_THAT(simulating, ElementsAre(HasSubstr("16 GPUs of hkbu-10gbe, ddp: ring")));
 }
 
 // A database that was edited may ask for what no sweep simulates: no servers ended with a signal.
@@ -229,7 +230,7 @@ TEST_F(TraceVerb, AsksForTheProfileOfTheUsersThatASimulatedStepIsOf) {
   refused({}, "the simulated case is of 'my-cluster', which was a file of yours",
           "give the file again: --profile FILE; or name other cases by --case");
   const std::string text = printed({"--profile", profile});
-  EXPECT_THAT(text, AllOf(HasSubstr("16 GPUs of my-cluster, ring"), Not(HasSubstr("have changed"))));
+  EXPECT_THAT(text, AllOf(HasSubstr("16 GPUs of my-cluster, ddp: ring"), Not(HasSubstr("have changed"))));
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ struct Preset {
   PresetFigure server_rate = {};
 };
 
-/// Where no framework is named, its costs may be any: stated as none.
+/// Of hbench's own engine, whose costs beside another's may be any: stated as none.
 inline constexpr Preset kUnnamedFramework{
     .per_bucket = {.stated = 0, .better = 0, .worse = 200e-6, .source = "what frameworks in the table have at most"}};
 

@@ -30,6 +30,18 @@ TrainingStrategy strategy_of(const Preset& preset, int nodes) {
   return strategy;
 }
 
+const Preset& usual_preset(const TrainingStrategy& strategy) {
+  const bool servers = strategy.algorithm.uses_servers();
+  const auto first = [servers](std::string_view Preset::*field, std::string_view wanted) {
+    const auto found = std::ranges::find_if(
+        presets(), [&](const Preset* each) { return each->placement.empty() != servers && each->*field == wanted; });
+    return found == presets().end() ? nullptr : *found;
+  };
+  const Preset* usual = first(&Preset::name, strategy.fusion.fusion->name);
+  if (usual == nullptr && servers) usual = first(&Preset::placement, strategy.placement->name);
+  return usual != nullptr ? *usual : find_entry(presets(), servers ? "tf-ps" : "ddp", "preset");
+}
+
 CompressorChoice compressor_of(const TrainingStrategy& strategy, const Task& task) {
   static const CompressorChoice verbatim = parse_compressor("none");
   return task.coded() ? strategy.compressor : verbatim;

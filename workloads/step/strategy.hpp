@@ -39,7 +39,7 @@ struct TrainingStrategy {
   Recomputation recomputation = Recomputation::none;
   /// None: of a model that is trained here plain SGD, of a recorded step the one that it was recorded with.
   std::optional<OptimizerChoice> optimizer = {};
-  const Preset* preset = nullptr;  ///< the framework whose costs on the host are simulated; null: none are
+  const Preset* preset = nullptr;  ///< the framework whose costs on the host are simulated; null: hbench's own engine
 
   bool communicates() const { return !algorithm.empty(); }
   bool colocated() const { return algorithm.uses_servers() && server_mode == ServerMode::colocated; }
@@ -55,6 +55,9 @@ struct TrainingStrategy {
 
 /// What a framework sends, uncompressed; of servers there is one on each of `nodes`.
 TrainingStrategy strategy_of(const Preset& preset, int nodes);
+/// Returns the framework that is meant where nobody names one: the one whose fusion policy the strategy has; else
+/// PyTorch's DDP, and of servers the first in the table that places tensors so, or TensorFlow's. \pre it communicates
+const Preset& usual_preset(const TrainingStrategy& strategy);
 
 /// Returns what codes what a collective of the strategy's method carries.
 CompressorChoice compressor_of(const TrainingStrategy& strategy, const Task& task);
