@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "workloads/presets/preset.hpp"
+
 namespace hbench {
 
 std::string percent(double share) {
@@ -17,6 +19,15 @@ std::string signed_percent(double share) { return (share < 0 ? "-" : "+") + perc
 
 std::string interval_text(const Interval& interval) {
   return fmt::format("{:+.1f} to {:+.1f} %", 100 * interval.low, 100 * interval.high);
+}
+
+std::string presets_in_words(const std::set<std::string>& names) {
+  std::vector<std::string> words;
+  // What follows the colon is how it does so.
+  for (const Preset* each : presets())
+    if (names.contains(std::string(each->name)))
+      words.push_back(fmt::format("{} ({})", each->summary.substr(0, each->summary.find(':')), each->name));
+  return words.empty() ? "" : fmt::format(" Steps are as in {}.", fmt::join(words, ", "));
 }
 
 std::string time_text(double seconds) {

@@ -3,6 +3,7 @@
 /// Small pieces of sentences: shares, values, labels, commits.
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,10 @@ std::string interval_text(const Interval& interval);
 std::string time_text(double seconds);
 /// The same of a value in `s`, `B/s` or another unit.
 std::string value_text(double value, std::string_view unit);
+
+/// Returns ` Steps are as in PyTorch's DistributedDataParallel (ddp).`: what presets stand for; empty where none has a
+/// name that this version knows.
+std::string presets_in_words(const std::set<std::string>& names);
 
 /// `branch=main, commit=abc`; empty for none.
 std::string labels_text(const std::map<std::string, std::string>& labels);

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "analysis/prediction/varied_network.hpp"
+#include "analysis/records/words.hpp"
 #include "reports/rows/fields.hpp"
 
 namespace hbench {
@@ -109,6 +111,8 @@ std::string example_of(const BandwidthAnswer& answer, bool with_end) {
 }
 
 std::string method(const BandwidthAnswer& answer) {
+  std::set<std::string> presets;
+  for (const RequiredBandwidth& each : answer.required) presets.insert(each.asked.strategy.preset);
   std::string text = fmt::format(
       "Gbit/s that reach the receiver, each way, between nodes like those of {} ({}); all but the rate of their "
       "network is kept, and nothing holds single streams back. In brackets: the 90 % band of the prediction",
@@ -122,6 +126,7 @@ std::string method(const BandwidthAnswer& answer) {
         "simulated ones for reasons that no network mends (hbench validate); lower targets have one.",
         example);
   if (!answer.batches.empty()) text += fmt::format(" Batches: {}.", answer.batches);
+  text += presets_in_words(presets);
   std::vector<UnknownKind> widest;
   for (const RequiredBandwidth& each : answer.required)
     if (each.widest) widest.push_back(*each.widest);

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <ranges>
+#include <set>
 #include <span>
 
 #include "analysis/catalogue/figures.hpp"
 #include "analysis/prediction/case_memory.hpp"
 #include "analysis/prediction/choose.hpp"
 #include "analysis/published/largest_batch.hpp"
+#include "analysis/records/words.hpp"
 #include "reports/prediction/choice_charts.hpp"
 #include "reports/rows/fields.hpp"
 
@@ -446,11 +448,14 @@ Document choice_document(const Choice& choice) {
   Document document{.title = fmt::format("Where to train {}", choice.workload)};
   document.blocks.emplace_back(Verdict{verdict(choice, best)});
   for (Chart& chart : choice_charts(choice, best)) document.blocks.emplace_back(std::move(chart));
-  document.blocks.emplace_back(Paragraph{
-      "All of it is simulated. Ranges are 90 % bands of the efficiency, as wide as what is not known makes them "
+  std::set<std::string> presets;
+  for (const Alternative& each : best) presets.insert(each.point.asked.strategy.preset);
+  document.blocks.emplace_back(Paragraph{fmt::format(
+      "All of it is simulated.{} Ranges are 90 % bands of the efficiency, as wide as what is not known makes them "
       "(hbench validate), so that close cases stay likely until a run there decides them. Bands of times and costs are "
       "wider, by how far the samples/s of one GPU are known. Pass: all of the band meets the conditions, and no figure "
-      "behind it is assumed; likely: the figure does; failed: it does not."});
+      "behind it is assumed; likely: the figure does; failed: it does not.",
+      presets_in_words(presets))});
   document.blocks.emplace_back(alternative_table(
       choice, best, {.caption = "The best of each cluster, the best cluster first", .first_rows = 12}));
   if (const auto flip = price_flip(best))

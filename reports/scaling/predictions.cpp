@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
+#include "analysis/records/words.hpp"
 #include "collectives/base/text.hpp"
 #include "reports/scaling/scaling.hpp"
 
@@ -33,6 +35,15 @@ std::string how_simulated(const Scaling& scaling) {
         used);
   const std::string rest = used.empty() ? "" : fmt::format("; on those with which something was chosen, {}", used);
   return fmt::format("Simulated; the mean error against published figures of these workloads is {}{}.", unused, rest);
+}
+
+/// The frameworks of the figures of the verdict.
+std::string whose_steps(const Headline& headline) {
+  std::set<std::string> presets;
+  for (const Match& match : headline.contest.matches)
+    for (const Point* point : {match.first, match.second})
+      if (point != nullptr) presets.insert(point->asked.strategy.preset);
+  return presets_in_words(presets);
 }
 
 std::string why_this_workload(const Scaling& scaling) {
@@ -122,7 +133,8 @@ std::string how_it_is_known(const Scaling& scaling) {
   const Point& best = scaling.headline->best();
   if (best.asked.is_of_others()) return "As published elsewhere; nothing was simulated or measured.";
   if (best.asked.is_timed()) return how_timed(best, scaling.words);
-  return how_simulated(scaling) + predicted_sentence(scaling) + why_this_workload(scaling);
+  return how_simulated(scaling) + predicted_sentence(scaling) + whose_steps(*scaling.headline) +
+         why_this_workload(scaling);
 }
 
 Blocks emulated_comparison(const Scaling& scaling) {

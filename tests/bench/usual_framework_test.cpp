@@ -6,6 +6,7 @@
 
 #include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/simulate.hpp"
+#include "analysis/records/words.hpp"
 #include "tests/bench/plan_example.hpp"
 
 namespace hbench::usual_framework_test {
@@ -82,6 +83,14 @@ TEST(UsualFramework, LosesTimeAndIsNoUnknownToSpeakOf) {
   EXPECT_GT(step.lost, 1);
   EXPECT_EQ(own.lost, 1);
   EXPECT_LT(size_of(step.unknowns, UnknownKind::framework), size_of(own.unknowns, UnknownKind::framework));
+}
+
+TEST(UsualFramework, IsSaidInWords) {
+  EXPECT_EQ(presets_in_words({"", "tf-ps", "ddp"}),
+            " Steps are as in PyTorch's DistributedDataParallel (ddp), TensorFlow 1 with parameter servers over gRPC "
+            "(tf-ps).");
+  EXPECT_EQ(presets_in_words({""}), "");
+  EXPECT_EQ(presets_in_words({"of a later version"}), "");
 }
 
 }  // namespace
