@@ -8,7 +8,6 @@
 #include <cmath>
 #include <span>
 
-#include "analysis/statistics/rank_test.hpp"
 #include "analysis/track/changes.hpp"
 
 namespace hbench {
@@ -114,15 +113,16 @@ class Weighing {
   TrackJudgement judge() {
     const std::ptrdiff_t known_runs = sides_.known_runs();
     if (tracked_.head.empty() && tracked_.baseline.empty())
-      decide(TrackVerdict::missing, "neither side has a launch", "measure it");
+      result_.decide(TrackVerdict::missing, "neither side has a launch", "measure it");
     else if (tracked_.head.empty())
-      decide(TrackVerdict::missing, "the head has no timed launch of it",
-             "measure it, or take it out of what is tracked");
+      result_.decide(TrackVerdict::missing, "the head has no timed launch of it",
+                     "measure it, or take it out of what is tracked");
     else if (tracked_.baseline.empty())
-      decide(TrackVerdict::fresh, "the baseline has no timed launch of it", "");
+      result_.decide(TrackVerdict::fresh, "the baseline has no timed launch of it", "");
     else if (known_runs < rule_.fewest_runs)
-      decide(TrackVerdict::inconclusive, fmt::format("{} of {} runs of the baseline", known_runs, rule_.fewest_runs),
-             "measure the baseline in more runs");
+      result_.decide(TrackVerdict::inconclusive,
+                     fmt::format("{} of {} runs of the baseline", known_runs, rule_.fewest_runs),
+                     "measure the baseline in more runs");
     else if (std::ssize(tracked_.head) < rule_.launches)
       want_the_first();
     else
@@ -131,12 +131,6 @@ class Weighing {
   }
 
  private:
-  void decide(TrackVerdict verdict, std::string reason, std::string next_step) {
-    result_.verdict = verdict;
-    result_.reason = std::move(reason);
-    result_.next_step = std::move(next_step);
-  }
-
   void weigh() {
     const bool unlikely = result_.corrected <= rule_.level;
     if (unlikely && sides_.is_large(seen_)) {
@@ -144,24 +138,25 @@ class Weighing {
       return;
     }
     if (std::abs(seen_) >= rule_.least_effect && !sides_.is_large(seen_) && (unlikely || sides_.is_surely_relevant()))
-      return decide(TrackVerdict::inconclusive,
-                    fmt::format("{}, and runs of the baseline differ by {:.2g} % among themselves", percent(seen_),
-                                100 * result_.resolution),
-                    "hold neighbours to each other (hbench track pair), or measure on a quieter machine");
+      return result_.decide(TrackVerdict::inconclusive,
+                            fmt::format("{}, and runs of the baseline differ by {:.2g} % among themselves",
+                                        percent(seen_), 100 * result_.resolution),
+                            "hold neighbours to each other (hbench track pair), or measure on a quieter machine");
     if (sides_.is_large(seen_) && result_.p <= kConfirmed)
       return want_launches(fmt::format("{} may be chance: p {:.2g} over the gate", percent(seen_), result_.corrected),
                            telling());
     const Interval& known = result_.interval;
     const double worst = tracked_.larger_is_worse ? known.high : -known.low;
     if (sides_.is_large(seen_) || (worst >= rule_.least_effect && known.high - known.low > 2 * rule_.least_effect))
-      return decide(TrackVerdict::inconclusive,
-                    fmt::format("launches scatter too much to see {:.3g} %", 100 * rule_.least_effect),
-                    more_launches());
+      return result_.decide(TrackVerdict::inconclusive,
+                            fmt::format("launches scatter too much to see {:.3g} %", 100 * rule_.least_effect),
+                            more_launches());
     const bool small = std::abs(seen_) < rule_.least_effect;
-    decide(TrackVerdict::pass,
-           small ? fmt::format("less than {:.3g} % apart", 100 * rule_.least_effect)
-                 : fmt::format("runs of the baseline differ by {:.2g} % among themselves", 100 * result_.resolution),
-           "");
+    result_.decide(
+        TrackVerdict::pass,
+        small ? fmt::format("less than {:.3g} % apart", 100 * rule_.least_effect)
+              : fmt::format("runs of the baseline differ by {:.2g} % among themselves", 100 * result_.resolution),
+        "");
   }
 
   /// The launches of the head that could tell what was seen from chance, over the gate; more than it has.
@@ -184,7 +179,7 @@ class Weighing {
       result_.suspected = sides_.is_worse(seen_);
     }
     std::string next = fmt::format("measure {} launches", deciding + (result_.suspected ? rule_.confirming : 0));
-    decide(TrackVerdict::inconclusive, std::move(reason), std::move(next));
+    result_.decide(TrackVerdict::inconclusive, std::move(reason), std::move(next));
   }
 
   /// The interval of a shift narrows with the root of the number of launches.
@@ -208,10 +203,10 @@ class Weighing {
     if (equal.empty()) return false;
     bool all = true;
     for (std::size_t i = 0; i < sides_.runs.size(); ++i) all = all && sides_.known(i).equal_code;
-    decide(TrackVerdict::inconclusive,
-           fmt::format("{}, and {} measured the same commit: equal code has not changed, the machine has",
-                       percent(seen_), all ? "all runs of the baseline" : runs_text(std::move(equal))),
-           "find out what has changed on the machine (hbench doctor)");
+    result_.decide(TrackVerdict::inconclusive,
+                   fmt::format("{}, and {} measured the same commit: equal code has not changed, the machine has",
+                               percent(seen_), all ? "all runs of the baseline" : runs_text(std::move(equal))),
+                   "find out what has changed on the machine (hbench doctor)");
     return true;
   }
 
@@ -225,12 +220,12 @@ class Weighing {
     for (const std::size_t i : far)
       if (i < sides_.level.end - sides_.level.begin) runs.push_back(sides_.known(sides_.level.begin + i).run);
     result_.resolution = std::max(result_.resolution, std::expm1(std::abs(sides_.level.positions[far.back()]) + bound));
-    decide(TrackVerdict::inconclusive,
-           fmt::format("{}, and {} of {} earlier runs {} as {}{}: the machine has two states", percent(seen_),
-                       far.size(), sides_.level.positions.size(), far.size() == 1 ? "was" : "were",
-                       sides_.is_worse(seen_) ? "slow" : "fast",
-                       runs.empty() ? "" : fmt::format(" ({})", runs_text(std::move(runs)))),
-           "hold neighbours to each other (hbench track pair), or find what the slow state is (hbench doctor)");
+    result_.decide(TrackVerdict::inconclusive,
+                   fmt::format("{}, and {} of {} earlier runs {} as {}{}: the machine has two states", percent(seen_),
+                               far.size(), sides_.level.positions.size(), far.size() == 1 ? "was" : "were",
+                               sides_.is_worse(seen_) ? "slow" : "fast",
+                               runs.empty() ? "" : fmt::format(" ({})", runs_text(std::move(runs)))),
+                   "hold neighbours to each other (hbench track pair), or find what the slow state is (hbench doctor)");
     return true;
   }
 
@@ -246,19 +241,19 @@ class Weighing {
     result_.wanted = std::max(0, rule_.confirming - static_cast<int>(again.size()));
     result_.suspected = sides_.is_worse(seen_) && (result_.wanted > 0 || sides_.is_surely_relevant());
     if (result_.wanted > 0)
-      return decide(TrackVerdict::inconclusive,
-                    fmt::format("{} by {} launches, and {} of {} launches that would confirm it", percent(seen_),
-                                sides_.deciding.size(), again.size(), rule_.confirming),
-                    fmt::format("measure {} further launches, {} in all", result_.wanted,
-                                tracked_.head.size() + static_cast<std::size_t>(result_.wanted)));
+      return result_.decide(TrackVerdict::inconclusive,
+                            fmt::format("{} by {} launches, and {} of {} launches that would confirm it",
+                                        percent(seen_), sides_.deciding.size(), again.size(), rule_.confirming),
+                            fmt::format("measure {} further launches, {} in all", result_.wanted,
+                                        tracked_.head.size() + static_cast<std::size_t>(result_.wanted)));
     const double shift = relative_shift(sides_.launches, again);
     if (sides_.is_found_again(again))
       return conclude(fmt::format("{}, confirmed by {} launches ({}, p {:.2g})", over_gate, again.size(),
                                   percent(shift), rank_test(sides_.launches, again)));
-    decide(TrackVerdict::inconclusive,
-           fmt::format("{} by {} launches, and {} by {} further ones", percent(seen_), sides_.deciding.size(),
-                       percent(shift), again.size()),
-           "look for what disturbed some launches (hbench doctor)");
+    result_.decide(TrackVerdict::inconclusive,
+                   fmt::format("{} by {} launches, and {} by {} further ones", percent(seen_), sides_.deciding.size(),
+                               percent(shift), again.size()),
+                   "look for what disturbed some launches (hbench doctor)");
   }
 
   void conclude(const std::string& how) {
@@ -268,9 +263,9 @@ class Weighing {
         fmt::format("{}{}, {}", percent(result_.shift), before ? fmt::format(" since run {}", result_.since) : "", how);
     const std::string accept = fmt::format("hbench track accept{}", before ? fmt::format(" {}", result_.since) : "");
     if (sides_.is_worse(seen_))
-      return decide(TrackVerdict::regressed, what,
-                    fmt::format("hbench track bisect, or {} where it is wanted", accept));
-    decide(TrackVerdict::improved, what, accept + ", so that it becomes what others are held to");
+      return result_.decide(TrackVerdict::regressed, what,
+                            fmt::format("hbench track bisect, or {} where it is wanted", accept));
+    result_.decide(TrackVerdict::improved, what, accept + ", so that it becomes what others are held to");
   }
 
   const Sides& sides_;
@@ -295,17 +290,10 @@ std::string_view to_string(TrackVerdict verdict) {
 
 std::vector<TrackJudgement> judge(const std::vector<TrackedCase>& gate, const TrackRule& rule) {
   std::vector<Sides> compared;
-  std::vector<double> p_values;
-  for (const TrackedCase& tracked : gate) {
-    compared.emplace_back(tracked, rule);
-    if (compared.back().is_asked()) p_values.push_back(compared.back().figures.p);
-  }
-  const std::vector<double> corrected = holm_corrected(p_values);
-  std::vector<TrackJudgement> judgements;
-  std::size_t asked = 0;
-  for (const Sides& sides : compared)
-    judgements.push_back(Weighing(sides, sides.is_asked() ? corrected[asked++] : 1).judge());
-  return judgements;
+  for (const TrackedCase& tracked : gate) compared.emplace_back(tracked, rule);
+  return judge_together(
+      compared, [](const Sides& sides) { return sides.figures.p; },
+      [](const Sides& sides, double corrected) { return Weighing(sides, corrected).judge(); });
 }
 
 }  // namespace hbench

@@ -12,8 +12,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "analysis/statistics/rank_test.hpp"
 #include "analysis/track/changes.hpp"
 
 namespace hbench {
@@ -51,9 +53,29 @@ struct TrackJudgement {
   bool suspected = false;
   std::int64_t since = 0;  ///< the run of the baseline with which the change began; 0: the head's
 
+  /// Takes a verdict, with its reason and what to do about it.
+  void decide(TrackVerdict found, std::string why, std::string what_next) {
+    verdict = found;
+    reason = std::move(why);
+    next_step = std::move(what_next);
+  }
+
   /// Whether there are figures.
   bool compared() const { return head_launches > 0 && (baseline_launches > 0 || against_limit); }
 };
+
+/// Judges what is weighed of one gate, in its order: each, where it `is_asked()`, with its p corrected for the others.
+template <class Weighed, class P, class Judge>
+std::vector<TrackJudgement> judge_together(std::vector<Weighed>& gate, P p, Judge judge) {
+  std::vector<double> p_values;
+  for (const Weighed& each : gate)
+    if (each.is_asked()) p_values.push_back(p(each));
+  const std::vector<double> corrected = holm_corrected(p_values);
+  std::vector<TrackJudgement> judgements;
+  std::size_t asked = 0;
+  for (Weighed& each : gate) judgements.push_back(judge(each, each.is_asked() ? corrected[asked++] : 1));
+  return judgements;
+}
 
 /// Judges the cases of one gate together, in their order.
 std::vector<TrackJudgement> judge(const std::vector<TrackedCase>& gate, const TrackRule& rule = {});

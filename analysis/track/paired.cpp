@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <span>
 
 #include "analysis/statistics/rank_test.hpp"
@@ -48,11 +49,12 @@ class PairWeighing {
   TrackJudgement judge(double corrected) {
     result_.corrected = corrected;
     if (tracked_.head.empty() && tracked_.baseline.empty())
-      decide(TrackVerdict::missing, "neither side has printed it together with the other", "print it in every launch");
+      result_.decide(TrackVerdict::missing, "neither side has printed it together with the other",
+                     "print it in every launch");
     else if (tracked_.head.empty())
-      decide(TrackVerdict::missing, "the head does not print it", "measure the same cases on both sides");
+      result_.decide(TrackVerdict::missing, "the head does not print it", "measure the same cases on both sides");
     else if (tracked_.baseline.empty())
-      decide(TrackVerdict::fresh, "the base does not print it", "");
+      result_.decide(TrackVerdict::fresh, "the base does not print it", "");
     else if (!is_asked())
       want_pairs(fmt::format("{} of {} pairs", differences_.size(), rule_.pairs), std::max(rule_.pairs, fewest_));
     else
@@ -66,12 +68,6 @@ class PairWeighing {
   }
   std::span<const double> further() const { return std::span(differences_).subspan(first().size()); }
 
-  void decide(TrackVerdict verdict, std::string reason, std::string next_step) {
-    result_.verdict = verdict;
-    result_.reason = std::move(reason);
-    result_.next_step = std::move(next_step);
-  }
-
   bool is_large(double shift) const { return std::abs(shift) >= rule_.least_effect; }
   bool is_worse(double shift) const { return tracked_.larger_is_worse == (shift > 0); }
 
@@ -81,7 +77,8 @@ class PairWeighing {
                                                    : result_.interval.high <= -rule_.least_effect;
     const bool few = std::ssize(differences_) < fewest_ && std::ssize(differences_) >= kFewestSuspected;
     result_.suspected = relevant && (few || result_.corrected <= kConfirmed);
-    decide(TrackVerdict::inconclusive, std::move(reason), fmt::format("measure {} pairs: --launches {}", pairs, pairs));
+    result_.decide(TrackVerdict::inconclusive, std::move(reason),
+                   fmt::format("measure {} pairs: --launches {}", pairs, pairs));
   }
 
   void weigh() {
@@ -99,7 +96,7 @@ class PairWeighing {
     if (worst >= rule_.least_effect && known.high - known.low > 2 * rule_.least_effect)
       return want_pairs(fmt::format("pairs scatter too much to see {:.3g} %", 100 * rule_.least_effect),
                         2 * rule_.pairs);
-    decide(TrackVerdict::pass, fmt::format("less than {:.3g} % apart", 100 * rule_.least_effect), "");
+    result_.decide(TrackVerdict::pass, fmt::format("less than {:.3g} % apart", 100 * rule_.least_effect), "");
   }
 
   /// Once in a while chance passes every test; it seldom does so twice.
@@ -109,25 +106,26 @@ class PairWeighing {
     if (!rule_.confirm) return conclude(over_gate);
     result_.suspected = is_worse(seen) && std::ssize(again) < kFewestConfirming;
     if (std::ssize(again) < kFewestConfirming)
-      return decide(TrackVerdict::inconclusive,
-                    fmt::format("{} by {} pairs, and {} of {} pairs that would confirm it", percent(seen),
-                                first().size(), again.size(), kFewestConfirming),
-                    fmt::format("measure further pairs: --max-launches {}", rule_.pairs + kFewestConfirming));
+      return result_.decide(TrackVerdict::inconclusive,
+                            fmt::format("{} by {} pairs, and {} of {} pairs that would confirm it", percent(seen),
+                                        first().size(), again.size(), kFewestConfirming),
+                            fmt::format("measure further pairs: --max-launches {}", rule_.pairs + kFewestConfirming));
     const double shift = std::expm1(middle_difference(again));
     const double p = signed_rank_test(again);
     if (is_worse(shift) == is_worse(seen) && is_large(shift) && p <= kConfirmed)
       return conclude(
           fmt::format("{}, confirmed by {} pairs ({}, p {:.2g})", over_gate, again.size(), percent(shift), p));
-    decide(TrackVerdict::inconclusive,
-           fmt::format("{} by {} pairs, and {} by {} further ones", percent(seen), first().size(), percent(shift),
-                       again.size()),
-           "look for what disturbed some launches (hbench doctor)");
+    result_.decide(TrackVerdict::inconclusive,
+                   fmt::format("{} by {} pairs, and {} by {} further ones", percent(seen), first().size(),
+                               percent(shift), again.size()),
+                   "look for what disturbed some launches (hbench doctor)");
   }
 
   void conclude(const std::string& how) {
     const bool worse = is_worse(result_.shift);
-    decide(worse ? TrackVerdict::regressed : TrackVerdict::improved, fmt::format("{}, {}", percent(result_.shift), how),
-           worse ? "look at what differs between the two sides" : "");
+    result_.decide(worse ? TrackVerdict::regressed : TrackVerdict::improved,
+                   fmt::format("{}, {}", percent(result_.shift), how),
+                   worse ? "look at what differs between the two sides" : "");
   }
 
   const TrackedCase& tracked_;
@@ -151,16 +149,8 @@ std::vector<TrackJudgement> judge_pairs(const std::vector<TrackedCase>& gate, co
   const auto cases = static_cast<std::size_t>(std::ranges::count_if(
       gate, [](const TrackedCase& tracked) { return !tracked.baseline.empty() && !tracked.head.empty(); }));
   std::vector<PairWeighing> weighed;
-  std::vector<double> p_values;
-  for (const TrackedCase& tracked : gate) {
-    weighed.emplace_back(tracked, rule, cases);
-    if (weighed.back().is_asked()) p_values.push_back(weighed.back().p());
-  }
-  const std::vector<double> corrected = holm_corrected(p_values);
-  std::vector<TrackJudgement> judgements;
-  std::size_t asked = 0;
-  for (PairWeighing& each : weighed) judgements.push_back(each.judge(each.is_asked() ? corrected[asked++] : 1));
-  return judgements;
+  for (const TrackedCase& tracked : gate) weighed.emplace_back(tracked, rule, cases);
+  return judge_together(weighed, std::mem_fn(&PairWeighing::p), std::mem_fn(&PairWeighing::judge));
 }
 
 }  // namespace hbench

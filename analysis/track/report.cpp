@@ -54,9 +54,7 @@ TrackJudgement judge_limit(const Launch& values, const TrackLimit& limit, const 
   TrackJudgement judged;
   judged.head_launches = values.size();
   const auto decide = [&](TrackVerdict verdict, std::string reason, std::string next_step) {
-    judged.verdict = verdict;
-    judged.reason = fmt::format("{} ({})", reason, limit.place);
-    judged.next_step = std::move(next_step);
+    judged.decide(verdict, fmt::format("{} ({})", reason, limit.place), std::move(next_step));
     return judged;
   };
   if (values.empty())
