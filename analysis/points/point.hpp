@@ -52,6 +52,7 @@ struct Point {
   std::size_t samples = 0;                   ///< raw observations behind it
   std::size_t launches = 0, iterations = 0;  ///< timed ones, of all launches; measured and emulated points only
   std::optional<UnknownKind> widest;         ///< of a simulated one: what makes most of its band
+  std::optional<Narrowed> narrowed;          ///< of a simulated one: its efficiency then (`SimulatedStep::narrowed`)
   StepEnds ends;                             ///< of a simulated point, for `lead_of`
   double rate_factor = 1;                    ///< of one GPU's speed, where its rate is known at another batch only
   std::vector<TimedLaunch> timed;            ///< of a timed one, for the same

@@ -21,18 +21,17 @@ namespace {
 /// A difference of efficiencies that a reader who divides the figures beside it would wonder about.
 constexpr double kWorthAWord = 0.005;
 
-void set_step(Point& point, double seconds) {
-  const double samples = static_cast<double>(point.asked.workers()) * point.asked.batch_per_gpu;
-  point.step_seconds = seconds;
-  point.throughput = seconds > 0 ? samples / seconds : 0;
-  point.throughput_per_gpu = point.throughput / point.asked.gpus;
-}
-
 void set_throughput(Point& point, double throughput) {
   const double samples = static_cast<double>(point.asked.workers()) * point.asked.batch_per_gpu;
   point.throughput = throughput;
   point.throughput_per_gpu = throughput / point.asked.gpus;
   point.step_seconds = throughput > 0 ? samples / throughput : 0;
+}
+
+void set_step(Point& point, double seconds) {
+  const double samples = static_cast<double>(point.asked.workers()) * point.asked.batch_per_gpu;
+  set_throughput(point, seconds > 0 ? samples / seconds : 0);
+  point.step_seconds = seconds;
 }
 
 std::string baseline_in_words(int batch, double step) {
@@ -207,7 +206,14 @@ void fill_simulated(Point& point, const CaseResult& result) {
   point.efficiency_low = efficiency_at(*pessimistic);
   point.efficiency_high = efficiency_at(*optimistic);
   point.interval = fmt::format("{:.0f} % band", 100 * kBandLevel);
-  if (point.widest) point.interval += fmt::format(": most of it is {}", in_words(*point.widest));
+  if (!point.widest) return;
+  const auto narrowed = [&](const char* end) {
+    return value_of(result, fmt::format("{}{}/{}", metric::kNarrowed, name_of(*point.widest), end)).value_or(0);
+  };
+  const Band step_then{.low = narrowed("low"), .stated = narrowed("stated"), .high = narrowed("high")};
+  if (std::min({step_then.low, step_then.stated, step_then.high}) > 0)
+    point.narrowed = Narrowed{*point.widest, step_then}.times_in(point.asked.batch_per_gpu / *base);
+  point.interval += fmt::format(": most of it is {}", in_words(*point.widest));
 }
 
 /// What the source prints is kept as printed, also where it does not add up.

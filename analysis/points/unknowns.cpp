@@ -9,6 +9,7 @@ namespace {
 
 struct Entry {
   std::string_view name, words, measurement;
+  std::string_view condition = {};  ///< under which it costs nothing, where that is for the user to know
 };
 
 /// In the order of the kinds.
@@ -18,14 +19,15 @@ constexpr std::array<Entry, kUnknownKinds.size()> kEntries{{
     {"links", "what the links inside a node carry while GPUs compute",
      "the samples/s of one full node, as --single-node-rate"},
     {"input", "whether input and hosts keep up with the GPUs of a node",
-     "the samples/s of one full node, as --single-node-rate"},
+     "the samples/s of one full node, as --single-node-rate", "input keeps up"},
     {"scale", "what many nodes lose beside communication", "a step on as many nodes, for hbench calibrate --from"},
     {"framework", "what the framework costs on the host",
-     "--preset, which names it, or the samples/s of one full node, as --single-node-rate"},
+     "--preset, which names it, or the samples/s of one full node, as --single-node-rate", "the framework keeps up"},
     {"timeline", "when gradients become ready: the timeline is computed",
      "hbench import-job of a recorded step, or the recorder"},
     {"precision", "what mixed precision changes", "the samples/s of one full node in this precision"},
-    {"compressor", "what the compressor's implementation costs", "hbench collective --compressor on one GPU"},
+    {"compressor", "what the compressor's implementation costs", "hbench collective --compressor on one GPU",
+     "the compressor costs nothing"},
     {"call", "what a call of a collective costs on the host",
      "nccl-tests of small buffers, for hbench calibrate --from"},
     {"hops", "what a message takes from GPU to GPU", "nccl-tests of small buffers, for hbench calibrate --from"},
@@ -120,6 +122,30 @@ BandFactors band_of(const std::vector<Unknown>& unknowns, double scale) {
     faster += each.faster * each.faster;
   }
   return {.low = std::exp(-scale * std::sqrt(faster)), .high = std::exp(scale * std::sqrt(slower))};
+}
+
+std::string_view Narrowed::condition() const { return entry(kind).condition; }
+
+std::string Narrowed::in_words(std::string_view end) const {
+  return fmt::format(" if {}, else down to {}", condition(), end);
+}
+
+Band ScheduledStep::band(const std::vector<Unknown>& unknowns) const {
+  const BandFactors factors = band_of(unknowns);
+  // Whatever else may be wrong, communication does not make a GPU faster.
+  return {.low = std::min(std::max(step * factors.low, alone), step),
+          .stated = loses ? step * expected_loss(unknowns) : step,
+          .high = step * factors.high};
+}
+
+std::optional<Narrowed> ScheduledStep::narrowed(std::vector<Unknown> unknowns) const {
+  const auto width = [](const Band& band) { return std::log(band.high / band.low); };
+  const double all = width(band(unknowns));
+  Narrowed found{.kind = largest(unknowns).kind};
+  std::erase_if(unknowns, [&](const Unknown& each) { return each.kind == found.kind; });
+  found.band = band(unknowns);
+  const bool narrows = all > std::log(kWideBand) && width(found.band) < all / 2;
+  return narrows && !found.condition().empty() ? std::optional(found) : std::nullopt;
 }
 
 double expected_loss(const std::vector<Unknown>& unknowns) {

@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -102,6 +103,41 @@ struct BandFactors {
   double low = 1, high = 1;
 };
 BandFactors band_of(const std::vector<Unknown>& unknowns, double scale = 1);
+
+/// A figure with the band of its prediction.
+struct Band {
+  double low = 0, stated = 0, high = 0;
+};
+
+/// A figure and its band if one thing that is not known of it, and that its user knows, costs nothing.
+struct Narrowed {
+  UnknownKind kind = UnknownKind::source;
+  Band band;
+
+  /// Under which it costs nothing: `input keeps up`; empty where it is not for the user to know.
+  std::string_view condition() const;
+  /// Returns ` if input keeps up, else down to 38 %`: after the figure with its band; `end` is the far end with it.
+  std::string in_words(std::string_view end) const;
+  /// Of a band of seconds: how often they are in `amount`, such as the rate of so many samples.
+  Narrowed times_in(double amount) const {
+    return {kind, {amount / band.high, amount / band.stated, amount / band.low}};
+  }
+};
+
+/// The ends of a wide band are this many times apart, as 70 and 98 % are.
+inline constexpr double kWideBand = 1.4;
+
+/// The step of a schedule, of which unknowns make a band. Seconds.
+struct ScheduledStep {
+  double step = 0;
+  double alone = 0;    ///< of one GPU for itself, which no band is below
+  bool loses = false;  ///< its `expected_loss` is stated too
+
+  Band band(const std::vector<Unknown>& unknowns) const;
+  /// The same without the largest of them, where that is for the user to know and makes more than half of a wide band.
+  /// \pre not empty
+  std::optional<Narrowed> narrowed(std::vector<Unknown> unknowns) const;
+};
 
 /// By which factor a step on a real cluster is longer than its schedule, half of the time: nearly all unknowns make it
 /// only slower, so the schedule is near the best of what may be.

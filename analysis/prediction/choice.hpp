@@ -26,11 +26,6 @@ struct Goals {
   std::string currency{};
 };
 
-/// A figure with the band of its prediction.
-struct Band {
-  double low = 0, stated = 0, high = 0;
-};
-
 /// Whether a goal is met, by the band of the prediction.
 enum class Certainty : std::uint8_t {
   pass,    ///< all of the band meets it, and nothing that it rests on is assumed

@@ -11,10 +11,6 @@
 namespace hbench {
 namespace {
 
-bool uses_network(const Alternative& alternative, const Profile& profile) {
-  return profile.domains_of(alternative.point.asked.gpus) > 1;
-}
-
 /// What nobody states of the cluster, as far as it counts for the alternative.
 std::optional<Doubt> doubt_of_assumptions(const Alternative& alternative, const Profile& profile) {
   std::string keys;
@@ -31,7 +27,7 @@ std::optional<Doubt> doubt_of_assumptions(const Alternative& alternative, const 
 }
 
 std::optional<Doubt> doubt_of_network(const Alternative& alternative, const Profile& profile) {
-  if (!uses_network(alternative, profile)) return std::nullopt;
+  if (profile.domains_of(alternative.point.asked.gpus) == 1) return std::nullopt;
   if (alternative.point.asked.strategy.uses_servers() && profile.server_factor > 1)
     return Doubt{
         fmt::format("what its parameter servers handle is known within a factor of {:g}", profile.server_factor),
@@ -72,7 +68,8 @@ std::vector<Doubt> doubts_of(const Choice& choice, const Alternative& alternativ
   if (std::string doubt = warn_of_batch(asked); !doubt.empty())
     doubts.push_back({std::move(doubt), "a training to its end, or a smaller --global-batch"});
   if (const auto& widest = alternative.point.widest)
-    doubts.push_back({fmt::format("most of the band is {}", in_words(*widest)), std::string(measurement_of(*widest))});
+    doubts.push_back({fmt::format("most of the band is {}", in_words(*widest)), std::string(measurement_of(*widest)),
+                      alternative.point.narrowed});
   return doubts;
 }
 

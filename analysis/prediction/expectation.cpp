@@ -300,6 +300,7 @@ void find_band(TrainingExpectation& found, const PlannedCase& planned, const Sim
   found.high = samples / step.low.value;
   found.widest = in_words(most.kind);
   found.narrowed_by = measurement_of(most.kind);
+  if (factor <= 1 && step.narrowed) found.narrowed = step.narrowed->times_in(samples);
   if (factor <= 1) return;
   const SimulatedStep slower = runner.step(planned, 0, 1 / factor), faster = runner.step(planned, 0, factor);
   found.low = std::min(found.low, samples / slower.high.value);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/data.hpp"
 #include "analysis/prediction/request.hpp"
 #include "analysis/records/records.hpp"
@@ -82,8 +83,10 @@ struct TrainingExpectation {
   /// Of GPUs whose arithmetic is at its peak, in the precision that is asked for, else in any (`most_samples`); 0: not
   /// known.
   double peak = 0;
-  double communication = 0;      ///< share of the expected step with a collective in flight
-  bool modelled = false;         ///< nobody measured the rate of one GPU: it is the rate model's
+  double communication = 0;  ///< share of the expected step with a collective in flight
+  bool modelled = false;     ///< nobody measured the rate of one GPU: it is the rate model's
+  /// `SimulatedStep::narrowed` of these rates; none where that of one GPU may be another.
+  std::optional<Narrowed> narrowed = {};
   std::string_view widest;       ///< what most of the band is: after "most of the band is"
   std::string_view narrowed_by;  ///< the measurement that removes it
   std::vector<TrainingSuspicion>

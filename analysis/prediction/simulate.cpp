@@ -8,6 +8,7 @@
 #include "analysis/prediction/case_memory.hpp"
 #include "analysis/records/metrics.hpp"
 #include "analysis/trace/ledger.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/network/choose.hpp"
 #include "workloads/simulation/simulation_cost.hpp"
@@ -19,21 +20,6 @@ namespace {
 /// Below, a simulation takes milliseconds and megabytes, and is not worth the time to count.
 constexpr int kLargeWorld = 256;
 constexpr Seconds kSmallCase(0.004);
-
-/// The rate of one GPU that is in use, where the profile has that of a full node beside it; else null.
-const GpuRate* known_node(const Case& asked, const Profile& cluster) {
-  const auto known = cluster.rates.find(asked.workload);
-  if (known == cluster.rates.end() || known->second.node == 0) return nullptr;
-  const bool same = asked.single_gpu_rate == 0 || known->second.samples_per_second == asked.single_gpu_rate;
-  return same ? &known->second : nullptr;
-}
-
-/// `11,585`
-std::string with_commas(int count) {
-  std::string text = std::to_string(count);
-  for (std::size_t end = text.size(); end > 3; end -= 3) text.insert(end - 3, ",");
-  return text;
-}
 
 std::string in_words(std::int64_t transfers) {
   const auto count = static_cast<double>(transfers);
@@ -188,16 +174,20 @@ StepFacts SimulatedRunner::facts_of(const Setting& setting, const SimulatedStep&
           .node_measured = setting.slowed != 1};
 }
 
-/// The same by what the profile has of a node, at the batch at which it has it.
+/// The same by what the profile has of a node beside the rate of one GPU that is in use, at the batch at which it has
+/// it.
 double SimulatedRunner::slowed_by_known_node(const PlannedCase& planned) {
-  const GpuRate* known = known_node(planned, catalog_.profiles.at(planned.asked.profile));
-  if (known == nullptr) return 1;
-  const bool other = planned.asked.global_batch > 0 && known->batch > 0;
-  if (!other) return slowed_by_node(planned, known->node);
+  const auto& rates = catalog_.profiles.at(planned.asked.profile).rates;
+  const auto rate = rates.find(planned.asked.workload);
+  const GpuRate known = rate == rates.end() ? GpuRate() : rate->second;
+  const double given = planned.asked.single_gpu_rate;
+  if (known.node == 0 || (given != 0 && given != known.samples_per_second)) return 1;
   PlannedCase node = planned;
-  node.asked.batch_per_gpu = known->batch;
-  node.asked.accumulate = 0;
-  return slowed_by_node(node, known->node);
+  if (planned.asked.global_batch > 0 && known.batch > 0) {
+    node.asked.batch_per_gpu = known.batch;
+    node.asked.accumulate = 0;
+  }
+  return slowed_by_node(node, known.node);
 }
 
 SimulatedRunner::Setting SimulatedRunner::setting_of(const PlannedCase& planned, double node_rate) {
@@ -254,12 +244,13 @@ SimulatedStep SimulatedRunner::step(const Setting& setting) {
   if (asked.gpus == 1) return result;
   result.facts = facts_of(setting, result);
   result.unknowns = unknowns_of(result.facts);
-  const BandFactors band = band_of(result.unknowns);
-  // Whatever else may be wrong, communication does not make a GPU faster.
-  const Seconds alone(asked.batch_per_gpu / result.rate);
-  result.low = std::min(std::max(times.step * band.low, alone), times.step);
-  result.high = times.step * band.high;
-  if (loses(setting)) {
+  const ScheduledStep scheduled{
+      .step = times.step.value, .alone = asked.batch_per_gpu / result.rate, .loses = loses(setting)};
+  const Band band = scheduled.band(result.unknowns);
+  result.low = Seconds(band.low);
+  result.high = Seconds(band.high);
+  result.narrowed = scheduled.narrowed(result.unknowns);
+  if (scheduled.loses) {
     result.lost = expected_loss(result.unknowns);
     result.fast = result.fast * result.lost;
     result.slow = result.slow * result.lost;
@@ -292,6 +283,12 @@ CaseResult SimulatedRunner::run(const PlannedCase& planned) {
   }
   for (const Unknown& each : simulated.unknowns)
     add(fmt::format("{}{}", kUnknownPrefix, name_of(each.kind)), each.size(), "1");
+  if (const auto& known = simulated.narrowed) {
+    const std::string narrowed = fmt::format("{}{}/", metric::kNarrowed, name_of(known->kind));
+    add(narrowed + "low", known->band.low);
+    add(narrowed + "stated", known->band.stated);
+    add(narrowed + "high", known->band.high);
+  }
   add("baseline_throughput", simulated.rate, "samples/s");
   add("ledger/compute", times.compute.value);
   add("ledger/straggler", times.straggler.value);

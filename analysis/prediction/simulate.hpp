@@ -62,8 +62,10 @@ struct SimulatedStep {
   Seconds low, high;              ///< the 90 % band that `unknowns` make of the schedule's step
   StepFacts facts;                ///< what its unknowns depend on
   std::vector<Unknown> unknowns;  ///< none of one GPU
-  double rate = 0;                ///< samples/s of one GPU alone, at the case's batch
-  double rate_factor = 1;         ///< `OneGpu::factor`
+  /// The stated step and its band without the one of them that the user knows, where that narrows it. Seconds.
+  std::optional<Narrowed> narrowed = {};
+  double rate = 0;         ///< samples/s of one GPU alone, at the case's batch
+  double rate_factor = 1;  ///< `OneGpu::factor`
 
   /// What is stated.
   Seconds step() const { return times.step * lost; }

@@ -31,6 +31,9 @@ inline constexpr std::string_view kBenchmarkAmount = "amount";
 inline constexpr std::string_view kRateBatch = "rate_batch";
 inline constexpr std::string_view kRateFactor = "rate_factor";
 
+/// A prefix, of predictions whose band is mostly one thing that the user knows: its name (`unknowns.hpp`) and then
+/// `low`, `stated` or `high`, the seconds of a step for which it costs nothing.
+inline constexpr std::string_view kNarrowed = "narrowed/";
 /// A prefix, of predictions: bytes that a step keeps on one GPU as `weights`, `gradients`, `optimizer` (its state) and
 /// `activations`; what is not known is left out.
 inline constexpr std::string_view kMemory = "memory/";

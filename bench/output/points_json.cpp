@@ -37,6 +37,13 @@ void point_fields(Row& row, const Point& point) {
   row.field("efficiency_low", point.efficiency_low);
   row.field("efficiency_high", point.efficiency_high);
   row.field("interval", if_stated(point.interval), "what low and high are");
+  const auto& narrowed = point.narrowed;
+  const Narrowed known = narrowed.value_or(Narrowed());
+  row.field("narrowed_condition", if_stated(std::string(known.condition())),
+            "under which what makes most of a wide band costs nothing: for you to know");
+  row.field("narrowed_efficiency", if_known(narrowed.has_value(), known.band.stated), "under it");
+  row.field("narrowed_efficiency_low", if_known(narrowed.has_value(), known.band.low));
+  row.field("narrowed_efficiency_high", if_known(narrowed.has_value(), known.band.high));
   row.field("warnings", if_stated(fmt::format("{}", fmt::join(point.warnings, "; "))));
   row.field("emulation", if_stated(point.emulation));
   row.field("baseline", if_stated(point.baseline), "in words");

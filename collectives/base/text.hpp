@@ -31,6 +31,9 @@ bool is_utc_time(std::string_view text);
 /// `1 run`, `3 runs`, `2 launches`.
 std::string counted(std::int64_t number, std::string_view noun);
 
+/// `11,585`. \pre `number` >= 0
+std::string with_commas(std::int64_t number);
+
 /// The number that a text begins with, and what follows it; none where it begins with none, or with one that is too
 /// large.
 template <class Number>

@@ -80,7 +80,10 @@ std::string price_in_words(const Alternative& each, const Choice& choice) {
 
 /// `94 % (90 to 97) of ideal speed, 4.2 h (4.0 h to 4.4 h), 412 (394 to 430) USD spot`
 std::string in_words(const Alternative& alternative, const Choice& choice) {
-  std::string text = fmt::format("{} of ideal speed", percent_band(alternative.efficiency));
+  const Band& whole = alternative.efficiency;
+  const std::optional<Narrowed>& narrowed = alternative.point.narrowed;
+  std::string text = fmt::format("{} of ideal speed{}", percent_band(narrowed ? narrowed->band : whole),
+                                 narrowed ? narrowed->in_words(fmt::format("{:.0f} %", 100 * whole.low)) : "");
   if (alternative.hours) text += fmt::format(", {}", hours_band(*alternative.hours));
   if (alternative.cost) text += ", " + price_in_words(alternative, choice);
   return text;
@@ -393,6 +396,8 @@ Table price_table(const Choice& choice, const std::vector<Alternative>& best) {
 void doubt_fields(Row& row, const Doubt& doubt) {
   row.field("what", doubt.what);
   row.field("measurement", doubt.measurement, "that would decide it");
+  row.object("narrowed", doubt.narrowed, narrowed_fields,
+             "the efficiency without it, where it makes most of a wide band");
 }
 
 void goal_fields(Row& row, const Goals& goals) {

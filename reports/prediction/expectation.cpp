@@ -9,6 +9,7 @@
 #include "analysis/records/words.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
+#include "reports/rows/fields.hpp"
 
 namespace hbench {
 namespace {
@@ -157,8 +158,11 @@ std::string times_text(double ratio) {
 }
 
 std::string verdict(const TrainingExpectation& found) {
+  const Band whole{.low = found.low, .stated = found.expected, .high = found.high};
+  const Band& band = found.narrowed ? found.narrowed->band : whole;
   const std::string expected =
-      fmt::format("{} ({} to {}) samples/s", rate_text(found.expected), rate_text(found.low), rate_text(found.high));
+      fmt::format("{} ({} to {}) samples/s{}", rate_text(band.stated), rate_text(band.low), rate_text(band.high),
+                  found.narrowed ? found.narrowed->in_words(rate_text(found.low)) + "," : "");
   const std::string measured = rate_text(found.measured);
   switch (found.normality()) {
     case Normality::pass:
@@ -213,6 +217,8 @@ void training_expectation_fields(Row& row, const TrainingExpectation& found) {
   row.field("expected_samples_per_second", found.expected);
   row.field("low_samples_per_second", found.low, "of the 90 % band");
   row.field("high_samples_per_second", found.high, "of the 90 % band");
+  row.object("narrowed", found.narrowed, narrowed_fields,
+             "these without what makes most of the band, where it is wide");
   row.field("alone_samples_per_second", found.alone, "of GPUs that each train for themselves");
   row.field("communication_share", found.communication, "of the expected step, with a collective in flight");
   row.field("verdict", std::string(to_string(found.normality())), kWordsOfVerdicts);

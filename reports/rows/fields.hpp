@@ -2,6 +2,7 @@
 
 /// Descriptions of values that several answers have.
 
+#include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/request.hpp"
 #include "analysis/records/throttling.hpp"
 #include "reports/rows/row.hpp"
@@ -25,6 +26,12 @@ void band_fields(Row& row, const Figure& figure) {
   row.field("low", figure.low);
   row.field("stated", figure.stated);
   row.field("high", figure.high);
+}
+
+/// A figure and its band without what makes most of it.
+inline void narrowed_fields(Row& row, const Narrowed& narrowed) {
+  row.field("condition", narrowed.condition(), "such as 'input keeps up', which is for you to know");
+  band_fields(row, narrowed.band);
 }
 
 }  // namespace hbench

@@ -21,14 +21,23 @@ std::ptrdiff_t words_of(const std::string& text) {
   return std::distance(std::istream_iterator<std::string>(words), {}) + std::ranges::count(text, '\xa0');
 }
 
-/// `78 % (74 to 81)`: with its interval, or the band of a prediction.
+/// `78 % (74 to 81)`: with its interval, or the band of a prediction, under its condition where it has one.
 std::string efficiency_in_words(const Point& point) {
+  if (point.narrowed) {
+    const Band& band = point.narrowed->band;
+    return fmt::format("{} ({:.0f} to {:.0f})", whole_percent(band.stated), band.low * 100, band.high * 100);
+  }
   std::string text = whole_percent(*point.efficiency);
   if (point.efficiency_low && point.efficiency_high)
     text += point.asked.is_timed() && tells_nothing(point)
                 ? " (launches differ too much to be sure)"
                 : fmt::format(" ({:.0f} to {:.0f})", *point.efficiency_low * 100, *point.efficiency_high * 100);
   return text;
+}
+
+/// ` if input keeps up, else down to 38 %`; mostly empty.
+std::string condition_in_words(const Point& point) {
+  return point.narrowed ? point.narrowed->in_words(whole_percent(*point.efficiency_low)) : "";
 }
 
 /// As the first word of a sentence; `int8` stays what it is.
@@ -47,12 +56,16 @@ std::string what_is_kept(const Headline& headline, const ScalingWords& words, Ro
   };
   const auto name = [](const Point& point) { return ScalingWords::in_verdict(point.asked.strategy); };
   const Point &hardest = headline.hardest().better(), &best = headline.best();
-  std::string text = fmt::format("{} {} {} of ideal speed on {}", name(hardest),
+  std::string text = fmt::format("{} {} {} of ideal speed on {}{}", name(hardest),
                                  ScalingWords::is_plural(name(hardest)) ? "keep" : "keeps",
-                                 efficiency_in_words(hardest), place(hardest));
+                                 efficiency_in_words(hardest), place(hardest), condition_in_words(hardest));
   if (place(hardest) == place(best) || room == Room::one_network) return text;
-  return text + (name(hardest) == name(best) ? " and " : fmt::format(", {} ", name(best))) +
-         fmt::format("{} on {}", efficiency_in_words(best), place(best));
+  const bool same = name(hardest) == name(best);
+  return text +
+         (!same              ? fmt::format(", {} ", name(best))
+          : hardest.narrowed ? ", and "
+                             : " and ") +
+         fmt::format("{} on {}{}", efficiency_in_words(best), place(best), condition_in_words(best));
 }
 
 bool is_doubtful(const Point& point) {
