@@ -207,12 +207,11 @@ void fill_simulated(Point& point, const CaseResult& result) {
   point.efficiency_high = efficiency_at(*optimistic);
   point.interval = fmt::format("{:.0f} % band", 100 * kBandLevel);
   if (!point.widest) return;
-  const auto narrowed = [&](const char* end) {
-    return value_of(result, fmt::format("{}{}/{}", metric::kNarrowed, name_of(*point.widest), end)).value_or(0);
-  };
-  const Band step_then{.low = narrowed("low"), .stated = narrowed("stated"), .high = narrowed("high")};
-  if (std::min({step_then.low, step_then.stated, step_then.high}) > 0)
-    point.narrowed = Narrowed{*point.widest, step_then}.times_in(point.asked.batch_per_gpu / *base);
+  std::map<std::string, double> then;
+  fill_parts(then, fmt::format("{}{}/", metric::kNarrowed, name_of(*point.widest)), result);
+  const Narrowed narrowed{*point.widest, {then["low"], then["stated"], then["high"]}};
+  if (std::min({then["low"], then["stated"], then["high"]}) > 0)
+    point.narrowed = narrowed.times_in(point.asked.batch_per_gpu / *base);
   point.interval += fmt::format(": most of it is {}", in_words(*point.widest));
 }
 
@@ -268,6 +267,7 @@ std::vector<Point> make_points(const std::vector<CaseResult>& results, const std
     fill_parts(point.staleness, metric::kStaleness, result);
     point.consensus_distance = value_of(result, metric::kConsensusDistance);
     fill_parts(point.sent, metric::kSent, result);
+    fill_parts(point.by_library, metric::kByLibrary, result);
     if (std::string doubt = warn_of_batch(result.asked); !doubt.empty()) point.warnings.push_back(std::move(doubt));
   }
   return points;

@@ -183,10 +183,8 @@ double SimulatedRunner::slowed_by_known_node(const PlannedCase& planned) {
   const double given = planned.asked.single_gpu_rate;
   if (known.node == 0 || (given != 0 && given != known.samples_per_second)) return 1;
   PlannedCase node = planned;
-  if (planned.asked.global_batch > 0 && known.batch > 0) {
-    node.asked.batch_per_gpu = known.batch;
-    node.asked.accumulate = 0;
-  }
+  if (planned.asked.global_batch > 0 && known.batch > 0)
+    node.asked.batch_per_gpu = known.batch, node.asked.accumulate = 0;
   return slowed_by_node(node, known.node);
 }
 

@@ -44,6 +44,8 @@ inline constexpr std::string_view kStaleness = "staleness/";
 inline constexpr std::string_view kConsensusDistance = "consensus_distance";
 /// `within` and `between` after it: bytes that all send in a step inside nodes and between them, for each GPU.
 inline constexpr std::string_view kSent = "sent/";
+/// An algorithm after it, which a library would take in the place of a flat one: the seconds of the step by it.
+inline constexpr std::string_view kByLibrary = "by_library/";
 /// Seconds for which the busiest stage of a pipeline waits for others.
 inline constexpr std::string_view kPipelineIdle = "pipeline_idle_seconds";
 

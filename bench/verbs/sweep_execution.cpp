@@ -8,6 +8,7 @@
 #include "analysis/prediction/simulate_each.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/reporting.hpp"
+#include "bench/sweep/by_library.hpp"
 #include "bench/sweep/measured_cases.hpp"
 #include "collectives/base/text.hpp"
 
@@ -111,6 +112,9 @@ void SweepExecution::simulate(const Plan& plan, const Cases& cases) {
     batch.clear();
   };
   std::size_t made = 0;
+  const std::set<const PlannedCase*> flat = flat_cases(plan);
+  // Other cases are simulated meanwhile.
+  const std::int64_t memory = sweep_.machine.limits.memory / 4;
   const CaseFollower follower{
       .waits_for =
           [&](const Case& asked) {
@@ -119,6 +123,7 @@ void SweepExecution::simulate(const Plan& plan, const Cases& cases) {
       .made =
           [&](CaseResult result) {
             const PlannedCase& planned = *cases[made++];
+            if (flat.contains(&planned)) compare_with_library(result, planned, plan.catalog, memory, interrupted);
             batch.push_back(std::move(result));
             const bool next_profile = made == cases.size() || cases[made]->asked.profile != planned.asked.profile;
             progress_.done(sweep_.cost(planned, plan),

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/points/lead.hpp"
+#include "collectives/base/text.hpp"
 #include "reports/scaling/scaling.hpp"
 
 namespace hbench {
@@ -26,12 +28,29 @@ std::string name_of(const Point& point, const ScalingWords& words) {
                      ScalingWords::gpus(point.asked));
 }
 
+/// Of a flat algorithm that is slower than what a library would run in its place, beyond what two simulations may be
+/// off; else empty.
+std::string fault_of_flat(const Point& point) {
+  for (const auto& [algorithm, step] : point.by_library) {
+    const double times = step > 0 ? point.step_seconds / step : 0;
+    if (!point.efficiency || lead_within({times}, kModelError.half_width(1)).who() != Ahead::first) continue;
+    return fmt::format(
+        "one {} over all {} GPUs is at fault: a library would take {} there, and keep {} of ideal speed "
+        "(--algorithm auto)",
+        point.asked.strategy.algorithm, with_commas(point.asked.gpus), algorithm,
+        whole_percent(*point.efficiency * times));
+  }
+  return "";
+}
+
 std::vector<Doubt> doubts_of(const Scaling& scaling) {
   std::vector<Doubt> doubts;
   std::map<std::string, std::size_t> places;
   for (const Point& point : scaling.input.points) {
     if (point.failed) continue;
-    for (const std::string& sentence : point.warnings) {
+    std::vector<std::string> sentences = point.warnings;
+    if (std::string fault = fault_of_flat(point); !fault.empty()) sentences.push_back(std::move(fault));
+    for (const std::string& sentence : sentences) {
       const auto [place, added] = places.try_emplace(sentence, doubts.size());
       if (added) doubts.push_back({sentence, {}});
       doubts[place->second].points.push_back(name_of(point, scaling.words));

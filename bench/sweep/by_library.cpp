@@ -1,0 +1,64 @@
+#include "bench/sweep/by_library.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "analysis/prediction/simulate.hpp"
+#include "analysis/records/metrics.hpp"
+#include "collectives/network/choose.hpp"
+
+namespace hbench {
+namespace {
+
+/// A ring of n ranks has 2 (n - 1) hops of 10 to 20 us: 5 to 10 ms for each bucket, however small, which is no longer
+/// hidden. Published jobs of up to 128 GPUs ran such rings, and are met by them.
+constexpr int kMany = 256;
+/// A bucket of PyTorch's DistributedDataParallel; those of others are of its order.
+constexpr std::int64_t kUsualBucket = 25 << 20;
+
+bool is_flat(const PlannedCase& planned, const Catalog& catalog) {
+  const auto& [asked, strategy] = planned;
+  if (asked.evidence != Evidence::simulated || asked.gpus < kMany || !strategy.communicates()) return false;
+  const AlgorithmRule& rule = strategy.algorithm;
+  const bool groups = rule.uses_groups() || rule.uses_servers() || !strategy.method.division.none();
+  return !groups && !rule.is_vendor() && rule.choices().size() == 1 &&
+         catalog.profiles.at(asked.profile).domains_of(asked.gpus) > 1;
+}
+
+}  // namespace
+
+std::set<const PlannedCase*> flat_cases(const Plan& plan) {
+  std::map<std::pair<std::string, std::string>, const PlannedCase*> largest;
+  for (const PlannedCase& each : plan.cases) {
+    if (!is_flat(each, plan.catalog)) continue;
+    const PlannedCase*& known = largest[{each.asked.profile, each.asked.workload}];
+    if (known == nullptr || each.asked.gpus > known->asked.gpus) known = &each;
+  }
+  std::set<const PlannedCase*> flat;
+  for (const auto& [place, each] : largest) flat.insert(each);
+  return flat;
+}
+
+void compare_with_library(CaseResult& result, const PlannedCase& flat, const Catalog& catalog, std::int64_t memory,
+                          const StopRequested& stop) {
+  const Profile& cluster = catalog.profiles.at(flat.asked.profile);
+  if (!refuse_choice(cluster, flat.asked.gpus, memory).empty()) return;
+  const std::int64_t all = catalog.traces.at(flat.asked.workload).timeline.all_elements() * 4;
+  TrainingStrategy strategy = flat.strategy;
+  strategy.algorithm = choose_algorithm(cluster, flat.asked.gpus, std::array{std::min(kUsualBucket, all)}).rule;
+  const std::string chosen = strategy.algorithm.text();
+  const PlannedCase other = planned(flat.asked, strategy);
+  if (chosen == flat.strategy.algorithm.text() || !refuse_simulation(other, catalog, memory).empty()) return;
+  // What a framework loses beside its schedule is the same share by either.
+  const double step = value_of(result, metric::kStep).value_or(0);
+  const double lost = step / (step - value_of(result, "ledger/unexplained").value_or(0));
+  SimulatedRunner schedules(catalog, stop, false, true);
+  result.samples.push_back({.metric = fmt::format("{}{}", metric::kByLibrary, chosen),
+                            .value = lost * schedules.stated(other).step.value,
+                            .unit = "s"});
+}
+
+}  // namespace hbench

@@ -1,0 +1,83 @@
+// Which flat algorithms are held to what a library would run in their place, and what is stored of that.
+
+#include "bench/sweep/by_library.hpp"
+
+#include <gtest/gtest.h>
+
+#include "analysis/points/points.hpp"
+#include "analysis/prediction/simulate.hpp"
+#include "tests/bench/plan_example.hpp"
+
+namespace hbench::by_library_test {
+namespace {
+
+/// `aws-p5 resnet50 512 ring` for each.
+std::set<std::string> flat_of(const SweepRequest& request) {
+  const Plan plan = plan_of(request);
+  std::set<std::string> all;
+  for (const PlannedCase* each : flat_cases(plan))
+    all.insert(fmt::format("{} {} {} {}", each->asked.profile, each->asked.workload, each->asked.gpus,
+                           each->asked.strategy.label()));
+  return all;
+}
+
+SweepRequest large_request() {
+  SweepRequest request = small_request();
+  request.gpus = {8, 256, 512};
+  request.profiles = {"aws-p5"};
+  return request;
+}
+
+TEST(ByLibrary, ComparesOneFlatAlgorithmOfEachClusterAndWorkloadOnTheMostGpus) {
+  SweepRequest request = large_request();
+  request.workloads = {"resnet50", "vgg16"};
+  request.profiles = {"aws-p5", "aws-p3-25gbe"};
+  request.algorithms = {"ps", "hierarchical:direct:ring", "ring"};
+  request.compressors = {"none", "fp16"};
+  EXPECT_EQ(flat_of(request), (std::set<std::string>{"aws-p5 resnet50 512 ring", "aws-p5 vgg16 512 ring",
+                                                     "aws-p3-25gbe resnet50 512 ring", "aws-p3-25gbe vgg16 512 ring"}));
+  request = large_request();
+  request.algorithms.clear();
+  request.presets = {"ddp", "horovod"};
+  EXPECT_EQ(flat_of(request), std::set<std::string>{"aws-p5 resnet50 512 ddp: ring"});
+  request = large_request();
+  request.gpus = {8, 128};
+  EXPECT_EQ(flat_of(request), std::set<std::string>()) << "too few";
+  request.gpus = {512};
+  request.algorithms = {"hierarchical:direct:ring", "ring@1MiB/halving-doubling", "ps"};
+  EXPECT_EQ(flat_of(request), std::set<std::string>()) << "none is flat, or somebody chose by sizes";
+}
+
+TEST(ByLibrary, StoresTheStepByAnotherAlgorithmWithWhatTheFrameworkLoses) {
+  for (const bool named : {false, true}) {
+    SweepRequest request = large_request();
+    request.gpus = {512};
+    if (named) request.algorithms.clear(), request.presets = {"ddp"};
+    const Plan plan = plan_of(request);
+    const PlannedCase& flat = plan.cases.at(0);
+    SimulatedRunner runner(plan.catalog);
+    CaseResult result = runner.run(flat);
+    compare_with_library(result, flat, plan.catalog, INT64_MAX, {});
+    const Point point = make_points({result}).front();
+    ASSERT_EQ(point.by_library.size(), 1U);
+    const auto& [algorithm, step] = *point.by_library.begin();
+    EXPECT_EQ(algorithm, "hierarchical:direct:direct");
+    TrainingStrategy strategy = flat.strategy;
+    strategy.algorithm = parse_algorithm_rule(algorithm);
+    const SimulatedStep other = runner.step(planned(flat.asked, strategy));
+    EXPECT_NEAR(step / (other.times.step.value * runner.step(flat).lost), 1, 1e-9);
+    EXPECT_LT(step, point.step_seconds);
+  }
+}
+
+TEST(ByLibrary, StoresNothingWhereThereIsNoMemoryForIt) {
+  SweepRequest request = large_request();
+  request.gpus = {512};
+  const Plan plan = plan_of(request);
+  CaseResult result{.asked = plan.cases.at(0)};
+  compare_with_library(result, plan.cases.at(0), plan.catalog, 1000, {});
+  EXPECT_TRUE(result.samples.empty());
+}
+
+}  // namespace
+}  // namespace hbench::by_library_test
