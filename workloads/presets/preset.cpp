@@ -145,8 +145,6 @@ constexpr Preset kDeepspeedPreset{
                  "Rajbhandari et al., ZeRO, SC 2020, section 3.1"},
 };
 
-extern const Preset kHorovod2018Preset, kHorovodPreset;
-
 constexpr Preset kHorovod2018Preset{
     .name = "horovod-2018",
     .summary = "Horovod until November 2020: buckets of 64 MiB each 5 ms, agreed on by name",
@@ -243,8 +241,6 @@ constexpr Preset kPaddlePreset{
                  .source = "github.com/Oneflow-Inc/DLPerf (commit c89430b): beside what is simulated steps of "
                            "ResNet-50 took 19 to 56 ms, and of BERT base 165 to 373 ms on 8 to 32 V100"},
 };
-
-extern const Preset kTfReplicatedPreset, kTfPsPreset;
 
 constexpr Preset kTfReplicatedPreset{
     .name = "tf-replicated",
