@@ -17,17 +17,14 @@
 namespace hbench {
 namespace {
 
-[[noreturn]] void fail(std::string_view file, const std::string& what, std::string hint) {
-  throw Error(ExitCode::usage, fmt::format("{}: {}", file, what), std::move(hint));
-}
-
 /// Those of the collective that the hints name, where there are others.
 void choose_collective(ImportedOutput& output, std::string_view file, const ImportHints& hints) {
   std::set<std::string> names;
   for (const CaseResult& each : output.cases) names.insert(each.asked.collective.name);
   if (names.size() < 2) return;
   if (hints.collective.empty())
-    fail(file, fmt::format("it has several collectives: {}", fmt::join(names, ", ")), "add --collective with one");
+    refuse_file(file, fmt::format("it has several collectives: {}", fmt::join(names, ", ")),
+                "add --collective with one");
   const std::string_view chosen = to_string(parse_collective_kind(hints.collective));
   if (names.contains(std::string(chosen)))
     std::erase_if(output.cases, [&](const CaseResult& each) { return each.asked.collective.name != chosen; });
@@ -118,9 +115,10 @@ std::size_t keep_sizes(ImportedCurve& imported, const std::map<std::int64_t, dou
 
 ImportedCurve curve_of(ImportedOutput output, std::string_view file_name, const ImportHints& hints) {
   if (!output.later.empty())
-    fail(file_name, fmt::format("it has the same test {} times", output.later.size() + 1), "give the file of one test");
+    refuse_file(file_name, fmt::format("it has the same test {} times", output.later.size() + 1),
+                "give the file of one test");
   std::erase_if(output.cases, [](const CaseResult& each) { return !each.asked.is_collective(); });
-  if (output.cases.empty()) fail(file_name, "it has no collective", "give what nccl-tests printed");
+  if (output.cases.empty()) refuse_file(file_name, "it has no collective", "give what nccl-tests printed");
   choose_collective(output, file_name, hints);
   complete_collectives(output, file_name, hints);
   ImportedCurve imported;
@@ -133,18 +131,19 @@ ImportedCurve curve_of(ImportedOutput output, std::string_view file_name, const 
   curve.ranks = first.gpus;
   curve.nodes = first.nodes;
   if (curve.ranks < 2 || curve.nodes < 1)
-    fail(file_name, "it does not say on how many GPUs of how many nodes it ran", "add such as --ranks 16 --nodes 2");
+    refuse_file(file_name, "it does not say on how many GPUs of how many nodes it ran",
+                "add such as --ranks 16 --nodes 2");
   std::map<std::int64_t, double> times;  // seconds, by bytes
   for (const CaseResult& each : output.cases) {
     if (each.asked.gpus != curve.ranks || each.asked.nodes != curve.nodes)
-      fail(file_name, fmt::format("it has several numbers of ranks: {} and {}", curve.ranks, each.asked.gpus),
-           "give the file of one of them");
+      refuse_file(file_name, fmt::format("it has several numbers of ranks: {} and {}", curve.ranks, each.asked.gpus),
+                  "give the file of one of them");
     const auto [known, is_new] = times.try_emplace(each.asked.collective.bytes, seconds_of(each));
     if (!is_new) known->second = std::min(known->second, seconds_of(each));
   }
   if (const std::size_t sizes = keep_sizes(imported, times); sizes < kFewestSizes)
-    fail(file_name, fmt::format("{} of its sizes can be used, and a curve needs {}", sizes, kFewestSizes),
-         "measure more, such as -b 1K -e 1G -f 2");
+    refuse_file(file_name, fmt::format("{} of its sizes can be used, and a curve needs {}", sizes, kFewestSizes),
+                "measure more, such as -b 1K -e 1G -f 2");
   return imported;
 }
 

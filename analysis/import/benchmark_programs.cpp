@@ -18,6 +18,7 @@
 #include "analysis/import/number_pattern.hpp"
 #include "analysis/import/words.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/text.hpp"
 
 /// Benchmark programs that list benchmarks by name, each with a figure and its unit: as text, where a format is an
@@ -38,10 +39,10 @@ class NamedFigures {
            std::optional<BetterValue> better = {}) {
     // Tables wrap it.
     std::string words = fmt::format("{}", fmt::join(words_of(one_line(std::string(name))), " "));
-    if (words.empty()) fail("a benchmark has no name", "is it as the program wrote it?");
+    if (words.empty()) refuse_file(file_name_, "a benchmark has no name", "is it as the program wrote it?");
     if (!names_.insert(words).second)
-      fail(fmt::format("two benchmarks are called '{}'", words),
-           "a file is what one process wrote: give each a file, or benchmarks names of their own");
+      refuse_file(file_name_, fmt::format("two benchmarks are called '{}'", words),
+                  "a file is what one process wrote: give each a file, or benchmarks names of their own");
     if (!better && !measured_unit(unit)) better = better_;
     const std::optional<StoredUnit> stored = stored_unit(unit, better);
     if (!stored)
@@ -55,14 +56,11 @@ class NamedFigures {
 
   /// \throws Error (usage) where there is no benchmark, with why the first was left out.
   ImportedOutput take() {
-    if (cases_.empty()) fail(left_out_.empty() ? "it has no benchmark" : left_out_.front(), cure_);
+    if (cases_.empty()) refuse_file(file_name_, left_out_.empty() ? "it has no benchmark" : left_out_.front(), cure_);
     return {.cases = cases_.take(), .left_out = std::move(left_out_)};
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what, std::string hint) const {
-    throw Error(ExitCode::usage, fmt::format("{}: {}", file_name_, what), std::move(hint));
-  }
   void leave_out(std::string what, const char* cure) {
     if (left_out_.empty()) cure_ = cure;
     left_out_.push_back(std::move(what));
@@ -157,12 +155,10 @@ constexpr std::string_view kBencher =
     R"((?m)^\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{[^{}]*"value")";
 
 std::optional<JsonValue> found(JsonValue value, std::string_view path) {
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find('.', begin), path.size());
-    const std::string name(path.substr(begin, end - begin));
+  for (const std::string_view part : split(path, '.')) {
+    const std::string name(part);
     if (!value.has(name.c_str())) return std::nullopt;
     value = value.at(name.c_str());
-    begin = end + 1;
   }
   return value;
 }
@@ -313,33 +309,32 @@ ImportedOutput parse_bencher(std::string_view text, std::string_view file_name, 
 
 }  // namespace
 
-extern const ImportFormat kCriterionFormat, kLibtestFormat, kCatch2Format, kHyperfineFormat, kPytestBenchmarkFormat,
-    kJmhFormat, kLlamaBenchFormat, kNameUnitValueFormat, kBencherFormat;
-constinit const ImportFormat kCriterionFormat{"criterion", "what Criterion prints: the estimate of each time",
-                                              "cargo bench > 1.txt", recognises_text<kCriterion>,
-                                              parse_text<kCriterion>};
-constinit const ImportFormat kLibtestFormat{"libtest", "what cargo bench prints of #[bench]: the median",
-                                            "cargo +nightly bench > 1.txt", recognises_text<kLibtest>,
-                                            parse_text<kLibtest>};
-constinit const ImportFormat kCatch2Format{"catch2", "the tables of Catch2's BENCHMARK: the mean",
-                                           "./tests '[!benchmark]' > 1.txt", recognises_text<kCatch2>,
-                                           parse_text<kCatch2>};
-constinit const ImportFormat kHyperfineFormat{"hyperfine", "hyperfine's JSON: the time of each run",
-                                              "hyperfine --export-json 1.json ./my_program", recognises<kHyperfine>,
-                                              parse<kHyperfine>};
-constinit const ImportFormat kPytestBenchmarkFormat{
+extern constinit const ImportFormat kCriterionFormat{"criterion", "what Criterion prints: the estimate of each time",
+                                                     "cargo bench > 1.txt", recognises_text<kCriterion>,
+                                                     parse_text<kCriterion>};
+extern constinit const ImportFormat kLibtestFormat{"libtest", "what cargo bench prints of #[bench]: the median",
+                                                   "cargo +nightly bench > 1.txt", recognises_text<kLibtest>,
+                                                   parse_text<kLibtest>};
+extern constinit const ImportFormat kCatch2Format{"catch2", "the tables of Catch2's BENCHMARK: the mean",
+                                                  "./tests '[!benchmark]' > 1.txt", recognises_text<kCatch2>,
+                                                  parse_text<kCatch2>};
+extern constinit const ImportFormat kHyperfineFormat{"hyperfine", "hyperfine's JSON: the time of each run",
+                                                     "hyperfine --export-json 1.json ./my_program",
+                                                     recognises<kHyperfine>, parse<kHyperfine>};
+extern constinit const ImportFormat kPytestBenchmarkFormat{
     "pytest-benchmark", "pytest-benchmark's JSON: the median of each test", "pytest --benchmark-json=1.json",
     recognises<kPytest>, parse<kPytest>};
-constinit const ImportFormat kJmhFormat{"jmh", "JMH's JSON: the score of each iteration",
-                                        "java -jar benchmarks.jar -rf json -rff 1.json", recognises<kJmh>, parse<kJmh>};
-constinit const ImportFormat kLlamaBenchFormat{"llama-bench", "llama-bench's JSON and JSON lines: tokens/s",
-                                               "llama-bench -m model.gguf -o jsonl > 1.jsonl", recognises<kLlamaBench>,
-                                               parse<kLlamaBench>};
-constinit const ImportFormat kNameUnitValueFormat{
+extern constinit const ImportFormat kJmhFormat{"jmh", "JMH's JSON: the score of each iteration",
+                                               "java -jar benchmarks.jar -rf json -rff 1.json", recognises<kJmh>,
+                                               parse<kJmh>};
+extern constinit const ImportFormat kLlamaBenchFormat{"llama-bench", "llama-bench's JSON and JSON lines: tokens/s",
+                                                      "llama-bench -m model.gguf -o jsonl > 1.jsonl",
+                                                      recognises<kLlamaBench>, parse<kLlamaBench>};
+extern constinit const ImportFormat kNameUnitValueFormat{
     "name-unit-value", "lists of name, unit and value: github-action-benchmark's", "./my_benchmark --json > 1.json",
     recognises<kNameUnitValue>, parse<kNameUnitValue>};
-constinit const ImportFormat kBencherFormat{"bencher",
-                                            "Bencher's JSON: {\"a\": {\"latency\": {\"value\": 12.3}}}, in ns",
-                                            "bencher mock > 1.json", recognises_bencher, parse_bencher};
+extern constinit const ImportFormat kBencherFormat{"bencher",
+                                                   "Bencher's JSON: {\"a\": {\"latency\": {\"value\": 12.3}}}, in ns",
+                                                   "bencher mock > 1.json", recognises_bencher, parse_bencher};
 
 }  // namespace hbench

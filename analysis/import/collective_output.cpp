@@ -14,14 +14,10 @@
 namespace hbench {
 namespace {
 
-/// Null is what does not apply; older versions lack fields.
-bool is_set(const JsonValue& row, const char* name) { return row.has(name) && !row.at(name).is_null(); }
-std::string text_or_none(const JsonValue& row, const char* name) {
-  return is_set(row, name) ? row.at(name).text() : "";
-}
-int whole_or_0(const JsonValue& row, const char* name) { return is_set(row, name) ? row.at(name).whole(0) : 0; }
+std::string text_or_none(const JsonValue& row, const char* name) { return row.is_set(name) ? row.at(name).text() : ""; }
+int whole_or_0(const JsonValue& row, const char* name) { return row.is_set(name) ? row.at(name).whole(0) : 0; }
 std::optional<double> number_or_none(const JsonValue& row, const char* name) {
-  return is_set(row, name) ? std::optional(row.at(name).number()) : std::nullopt;
+  return row.is_set(name) ? std::optional(row.at(name).number()) : std::nullopt;
 }
 
 Evidence evidence_of(const JsonValue& word) {
@@ -105,7 +101,7 @@ ImportedOutput parse(std::string_view text, std::string_view file_name, const Im
       ++untimed;
   }
   if (output.cases.empty())
-    throw Error(ExitCode::usage, fmt::format("{}: nothing in it was timed", file_name),
+    refuse_file(file_name, "nothing in it was timed",
                 "hbench collective --json without --profile times what it prints");
   if (untimed > 0)
     output.left_out.push_back(
@@ -123,17 +119,16 @@ CollectiveOutput read_collective_output(std::string_view text, std::string_view 
   const nlohmann::json json = parse_json(text, file_name);
   const JsonValue root(json, file_name);
   CollectiveOutput output{.started_at = text_or_none(root, "started_at")};
-  if (is_set(root, "environment"))
+  if (root.is_set("environment"))
     for (const auto& [key, value] : root.at("environment").members()) output.environment[key] = value.text();
   for (const JsonValue& row : root.at("results").elements()) output.rows.push_back(row_of(row));
   return output;
 }
 
-extern const ImportFormat kHbenchCollectiveFormat;
-constinit const ImportFormat kHbenchCollectiveFormat{.name = "hbench-collective",
-                                                     .summary = "what hbench collective --json prints",
-                                                     .example = "hbench collective --json > 1.json",
-                                                     .recognises = is_collective_output,
-                                                     .parse = parse};
+extern constinit const ImportFormat kHbenchCollectiveFormat{.name = "hbench-collective",
+                                                            .summary = "what hbench collective --json prints",
+                                                            .example = "hbench collective --json > 1.json",
+                                                            .recognises = is_collective_output,
+                                                            .parse = parse};
 
 }  // namespace hbench

@@ -24,7 +24,38 @@ std::string own_name(std::string_view text, Parse parse) {
   }
 }
 
+/// Takes a number from the hints where the file leaves it open (0). \throws Error (usage) where both differ.
+void complete_number(int& known, int given, std::string_view file, std::string_view what) {
+  if (known > 0 && given > 0 && known != given)
+    refuse_file(file, fmt::format("it says that it ran on {} {}, and {} are given", known, what, given),
+                fmt::format("leave out --{}, or give the file of that run", what));
+  if (known < 1) known = given;
+}
+
 }  // namespace
+
+void refuse_file(std::string_view file_name, std::string_view what, std::string hint) {
+  throw Error(ExitCode::usage, fmt::format("{}: {}", file_name, what), std::move(hint));
+}
+
+void complete_collectives(ImportedOutput& output, std::string_view file, const ImportHints& hints) {
+  const std::string collective =
+      hints.collective.empty() ? "" : std::string(to_string(parse_collective_kind(hints.collective)));
+  for (CaseResult& result : output.cases) {
+    Case& asked = result.asked;
+    if (asked.is_benchmark()) continue;
+    if (!collective.empty() && asked.collective.name != collective)
+      refuse_file(file, fmt::format("it is of {}, and --collective says {}", asked.collective.name, collective),
+                  "leave out --collective, or give the file of that one");
+    complete_number(asked.gpus, hints.ranks, file, "ranks");
+    complete_number(asked.nodes, hints.nodes, file, "nodes");
+    if (asked.gpus < 1)
+      refuse_file(file, "it does not say how many ranks it ran on", "add such as --ranks 16 --nodes 2");
+    if (asked.nodes > asked.gpus)
+      refuse_file(file, fmt::format("{} ranks are not on {} nodes", asked.gpus, asked.nodes),
+                  "check --ranks and --nodes");
+  }
+}
 
 Case imported_case(std::string_view implementation) {
   Case asked;
@@ -107,6 +138,19 @@ ImportedOutput merged(std::vector<ImportedOutput> tests) {
 }
 
 std::vector<CaseResult> ImportedCases::take() { return std::exchange(results_, {}); }
+
+void ImportedTests::begin() {
+  if (!cases_.empty()) tests_.push_back({.cases = cases_.take()});
+  cases_ = {};
+}
+
+ImportedOutput ImportedTests::finish(std::string_view nothing, std::string_view hint) {
+  begin();
+  if (tests_.empty()) refuse_file(file_name_, left_out_.empty() ? nothing : left_out_.front(), std::string(hint));
+  ImportedOutput output = merged(std::move(tests_));
+  std::ranges::move(left_out_, std::back_inserter(output.left_out));
+  return output;
+}
 
 extern const ImportFormat kHbenchCollectiveFormat, kNcclTestsJsonFormat, kRcclTestsRecordsFormat, kNcclTestsFormat,
     kOsuFormat, kImbFormat, kGoogleBenchmarkFormat, kNvbenchFormat, kTfCnnBenchmarksFormat, kHyperfineFormat,

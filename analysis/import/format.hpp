@@ -47,6 +47,9 @@ struct ImportHints {
   std::optional<BetterValue> better = {};  ///< of values whose unit does not say it
 };
 
+/// \throws Error (usage): what is wrong with a file, and its cure.
+[[noreturn]] void refuse_file(std::string_view file_name, std::string_view what, std::string hint);
+
 /// Takes from the hints what the collectives leave open. \throws Error (usage) where both differ, and where the number
 /// of ranks is not known.
 void complete_collectives(ImportedOutput& output, std::string_view file_name, const ImportHints& hints);
@@ -105,5 +108,24 @@ class ImportedCases {
 /// The tests of one file, in their order, as one run; a test that has a case of that run again, or was measured on
 /// another machine, begins a later one. \pre there is a test.
 ImportedOutput merged(std::vector<ImportedOutput> tests);
+
+/// The tests of one file, as they are read.
+class ImportedTests {
+ public:
+  explicit ImportedTests(std::string_view file_name) : file_name_(file_name) {}
+
+  /// Ends the test that was read before, if there was one.
+  void begin();
+  ImportedCases& cases() { return cases_; }
+  void leave_out(std::string what) { left_out_.push_back(std::move(what)); }
+  /// \throws Error (usage) where there is no case: with the first thing that was left out, or `nothing` and its cure.
+  ImportedOutput finish(std::string_view nothing, std::string_view hint);
+
+ private:
+  std::string_view file_name_;
+  ImportedCases cases_;
+  std::vector<ImportedOutput> tests_;
+  std::vector<std::string> left_out_;
+};
 
 }  // namespace hbench

@@ -72,7 +72,7 @@ class Reader {
     if (entry.has("error_occurred") && entry.at("error_occurred").is_true())
       return cases_.fail(asked, fmt::format("{}: {}", name, message_of(entry, "error_message")),
                          static_cast<int>(ExitCode::wrong_data));
-    if (entry.has("skipped") && !entry.at("skipped").is_null()) {
+    if (entry.is_set("skipped")) {
       output_.left_out.push_back(fmt::format("{}: skipped: {}", name, message_of(entry, "skip_message")));
       return;
     }
@@ -117,8 +117,7 @@ ImportedOutput parse(std::string_view text, std::string_view file_name, const Im
 
 }  // namespace
 
-extern const ImportFormat kGoogleBenchmarkFormat;
-constinit const ImportFormat kGoogleBenchmarkFormat{
+extern constinit const ImportFormat kGoogleBenchmarkFormat{
     .name = "google-benchmark",
     .summary = "Google Benchmark's JSON: the real time of each repetition",
     .example = "./my_benchmark --benchmark_format=json > 1.json",

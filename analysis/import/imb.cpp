@@ -1,12 +1,8 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-
 #include "analysis/import/format.hpp"
 #include "analysis/import/mpi_collective.hpp"
 #include "analysis/import/words.hpp"
-#include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 
 /// Tables of the Intel MPI Benchmarks (IMB-MPI1): a benchmark's name, its number of processes, the names of the
@@ -21,25 +17,22 @@ bool recognises(std::string_view text) {
   return text.find(kBenchmarking) != text.npos && text.find("#repetitions") != text.npos;
 }
 
-class Reader {
+class Reader : MpiReader {
  public:
-  explicit Reader(std::string_view file_name) : tables_(file_name) {}
+  explicit Reader(std::string_view file_name) : MpiReader(file_name) {}
 
   ImportedOutput read(std::string_view text) {
-    for (const std::string_view line : lines_of(text)) {
-      ++line_;
-      read_line(line);
-    }
-    if (empty_ > 0) tables_.leave_out(fmt::format("{}{}", counted(empty_, "row"), kOfNoBytes));
-    return tables_.finish("it has no rows: did the test end before its table?",
-                          "Allreduce, Reduce_scatter, Allgather and Bcast of IMB-MPI1 can be imported");
+    ImportedTests& tables = read_lines(text);
+    if (empty_ > 0) tables.leave_out(fmt::format("{}{}", counted(empty_, "row"), kOfNoBytes));
+    return tables.finish("it has no rows: did the test end before its table?",
+                         "Allreduce, Reduce_scatter, Allgather and Bcast of IMB-MPI1 can be imported");
   }
 
  private:
-  void read_line(std::string_view line) {
+  void read_line(std::string_view line) override {
     if (const std::size_t at = line.find(kBenchmarking); at != line.npos)
       return read_name(line, at, trimmed(line.substr(at + kBenchmarking.size())));
-    line = trimmed(without_label(line, label_));
+    line = unlabelled(line);
     const std::vector<std::string_view> words = words_of(line);
     if (words.empty()) return;
     // `# MPI_Datatype for reductions    :   MPI_FLOAT`, `# MPI_Op : MPI_SUM`, `# #processes = 144`
@@ -48,7 +41,11 @@ class Reader {
     if (words.size() > 2 && words[1] == "MPI_Op") table_.operation = operation_of_mpi(words.back());
     if (words.size() > 3 && words[1] == "#processes") read_processes(words[3]);
     if (words[0] == kSize) return read_head(words);
-    if (column_ > 0 && finite_number(words[0])) read_row(words);
+    if (column_ == 0 || !finite_number(words[0])) return;
+    if (words[0] == "0")
+      ++empty_;
+    else
+      add_row(words, false);
   }
 
   static std::string operation_of_mpi(std::string_view name) {
@@ -57,16 +54,14 @@ class Reader {
   }
 
   void read_name(std::string_view line, std::size_t at, std::string_view name) {
-    tables_.begin();
-    label_ = label_before(line, at);
-    column_ = 0;
+    begin_table(line, at);
     table_.executor = "imb";
     table_.ranks = 0;
     const std::optional<CollectiveKind> kind = kind_of_mpi(name);
     known_ = kind.has_value();
     if (kind) table_.kind = *kind;
     table_.type = reduces(table_.kind) ? reduced_type_ : type_;
-    if (!known_) tables_.leave_out(fmt::format("line {}: hbench has no collective of IMB's {}", line_, name));
+    if (!known_) leave_out_line(fmt::format("hbench has no collective of IMB's {}", name));
   }
 
   void read_processes(std::string_view word) {
@@ -81,32 +76,13 @@ class Reader {
     for (std::size_t i = 1; i < names.size(); ++i) {
       if (!names[i].starts_with(kAverage)) continue;
       const std::string_view unit = names[i].substr(kAverage.size(), names[i].size() - kAverage.size() - 1);
-      const auto known = measured_unit(unit == "usec" ? "us" : unit == "msec" ? "ms" : unit);
-      if (!known || known->is_rate) continue;
-      column_ = i;
-      unit_ = known->factor;
+      take_column(i, unit == "usec" ? "us" : unit == "msec" ? "ms" : unit);
     }
-    if (column_ == 0) tables_.leave_out(fmt::format("line {}: it has no column t_avg[usec]", line_));
+    if (column_ == 0) leave_out_line("it has no column t_avg[usec]");
   }
 
-  void read_row(const std::vector<std::string_view>& words) {
-    if (words[0] == "0") {
-      ++empty_;
-      return;
-    }
-    const MpiRow row = MpiRow::of(words[0], column_ < words.size() ? words[column_] : "", unit_);
-    if (!row.fault.empty()) return tables_.leave_out(fmt::format("line {}: {}", line_, row.fault));
-    tables_.cases().add(case_of_row(table_, row.bytes), time_metric(table_.kind), std::array{row.seconds}, "s");
-  }
-
-  MpiTables tables_;
-  std::string label_, type_, reduced_type_;
-  int line_ = 0;
-  bool known_ = false;
-  std::int64_t empty_ = 0;
-  std::size_t column_ = 0;  ///< of the average; 0 where rows are not read
-  double unit_ = 1e-6;
-  MpiTable table_;
+  std::string type_, reduced_type_;
+  std::int64_t empty_ = 0;  ///< rows of 0 bytes
 };
 
 ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {
@@ -115,11 +91,11 @@ ImportedOutput parse(std::string_view text, std::string_view file_name, const Im
 
 }  // namespace
 
-extern const ImportFormat kImbFormat;
-constinit const ImportFormat kImbFormat{.name = "imb",
-                                        .summary = "t_avg of Intel MPI Benchmarks' Allreduce, Bcast and the like",
-                                        .example = "mpirun -n 16 IMB-MPI1 Allreduce > 1.txt",
-                                        .recognises = recognises,
-                                        .parse = parse};
+extern constinit const ImportFormat kImbFormat{
+    .name = "imb",
+    .summary = "t_avg of Intel MPI Benchmarks' Allreduce, Bcast and the like",
+    .example = "mpirun -n 16 IMB-MPI1 Allreduce > 1.txt",
+    .recognises = recognises,
+    .parse = parse};
 
 }  // namespace hbench

@@ -28,10 +28,6 @@ constexpr std::size_t kManyFigures = 8;
 /// The machine of files that do not name it.
 constexpr const char* kUnnamed = "not named";
 
-[[noreturn]] void fail(std::string_view file, const std::string& what, std::string hint) {
-  throw Error(ExitCode::usage, fmt::format("{}: {}", file, what), std::move(hint));
-}
-
 /// `google-benchmark 0123456789abcdef` is how a run remembers a file.
 std::string remembered(const ReadFile& file) { return fmt::format("{} {}", file.format, file.digest); }
 
@@ -54,8 +50,8 @@ void complete_machine(ImportedOutput& output, std::string_view file, const Impor
   if (!request.machine.empty()) output.environment[std::string(kMachineName)] = request.machine;
   if (!output.environment.empty()) return;
   if (std::ranges::any_of(output.cases, [](const CaseResult& each) { return each.asked.is_benchmark(); }))
-    fail(file, "it does not say on which machine it was measured",
-         "add --machine NAME: runs of one name are taken to be of machines that compare");
+    refuse_file(file, "it does not say on which machine it was measured",
+                "add --machine NAME: runs of one name are taken to be of machines that compare");
   output.environment[std::string(kMachineName)] = kUnnamed;
 }
 
@@ -66,7 +62,7 @@ void complete(ImportedOutput& output, std::string_view file, const ImportRequest
   if (!request.program.empty()) output.program = request.program;
   for (CaseResult& result : output.cases) {
     if (!result.asked.is_benchmark()) continue;
-    if (output.program.empty()) fail(file, "it does not say which program it is of", "add --program NAME");
+    if (output.program.empty()) refuse_file(file, "it does not say which program it is of", "add --program NAME");
     result.asked.benchmark = fmt::format("{} {}", output.program, result.asked.benchmark);
   }
 }
@@ -167,7 +163,7 @@ std::string uuid_of_import(const Run& run, const ImportRequest& request) {
 void refuse_implausible(const std::vector<CaseResult>& cases, std::string_view file) {
   for (const CaseResult& each : cases)
     if (const std::string fault = implausible(each); !fault.empty())
-      fail(file, fault, "nothing is imported: is it as the program wrote it?");
+      refuse_file(file, fault, "nothing is imported: is it as the program wrote it?");
 }
 
 void refuse_idle_better(std::optional<BetterValue> better, const std::vector<CaseResult>& cases,
@@ -179,7 +175,8 @@ void refuse_idle_better(std::optional<BetterValue> better, const std::vector<Cas
       timed = true;
     }
   if (better && timed)
-    fail(file, "--better changes none of its values: their units say it", "leave --better (in hbench.toml better) out");
+    refuse_file(file, "--better changes none of its values: their units say it",
+                "leave --better (in hbench.toml better) out");
 }
 
 std::vector<std::vector<ReadFile>> read_files(const std::vector<ImportFile>& files, const ImportRequest& request) {
@@ -251,16 +248,16 @@ ImportedRun imported_run(std::vector<ReadFile> files, const ImportRequest& reque
   for (ReadFile& file : files) {
     ImportedOutput& output = file.output;
     if (output.environment != files.front().output.environment)
-      fail(file.name,
-           fmt::format("it was measured elsewhere than {}: {}", files.front().name,
-                       difference(files.front().output.environment, output.environment)),
-           "a run is of one machine: import them by a command each");
+      refuse_file(file.name,
+                  fmt::format("it was measured elsewhere than {}: {}", files.front().name,
+                              difference(files.front().output.environment, output.environment)),
+                  "a run is of one machine: import them by a command each");
     if (std::ranges::find(imported.formats, file.format) == imported.formats.end())
       imported.formats.push_back(file.format);
     if (const std::string fault = output.started_at.empty() ? "" : implausible(Run{.started_at = output.started_at});
         !fault.empty())
-      fail(file.name, fault,
-           "the clock of the machine that measured is wrong, or this one's; correct the time in the file");
+      refuse_file(file.name, fault,
+                  "the clock of the machine that measured is wrong, or this one's; correct the time in the file");
     if (!output.started_at.empty() && (run.started_at.empty() || output.started_at < run.started_at))
       run.started_at = output.started_at;
     for (const std::string& what : output.left_out) imported.left_out.push_back(fmt::format("{}: {}", file.name, what));

@@ -9,7 +9,6 @@
 #include "analysis/import/json_value.hpp"
 #include "analysis/import/words.hpp"
 #include "analysis/points/tracked_metric.hpp"
-#include "collectives/base/error.hpp"
 
 namespace hbench {
 namespace {
@@ -56,10 +55,10 @@ class Reader {
 
   ImportedOutput take() {
     if (cases_.empty())
-      throw Error(ExitCode::usage,
-                  fmt::format("{}: it has no time and no rate{}", where_,
-                              left_out_.empty() ? "" : fmt::format(" ({})", left_out_.front())),
-                  kUnitHint);
+      refuse_file(
+          where_,
+          fmt::format("it has no time and no rate{}", left_out_.empty() ? "" : fmt::format(" ({})", left_out_.front())),
+          kUnitHint);
     return {.cases = cases_.take(), .left_out = std::move(left_out_)};
   }
 
@@ -113,7 +112,7 @@ class Reader {
 ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& hints) {
   const std::vector<ObjectLine> lines = object_lines(text);
   if (lines.empty())
-    throw Error(ExitCode::usage, fmt::format("{}: none of its lines is a JSON object", file_name),
+    refuse_file(file_name, "none of its lines is a JSON object",
                 "print one as the last line, such as {\"step_ms\": 12.3}");
   Reader reader(file_name, lines.size() > 1, hints.better);
   for (const ObjectLine& line : lines) reader.read(line);
@@ -122,11 +121,10 @@ ImportedOutput parse(std::string_view text, std::string_view file_name, const Im
 
 }  // namespace
 
-extern const ImportFormat kJsonLineFormat;
-constinit const ImportFormat kJsonLineFormat{.name = "json-line",
-                                             .summary = "lines of JSON, such as {\"step_ms\": 12.3}",
-                                             .example = "python3 train.py > 1.log",
-                                             .recognises = recognises,
-                                             .parse = parse};
+extern constinit const ImportFormat kJsonLineFormat{.name = "json-line",
+                                                    .summary = "lines of JSON, such as {\"step_ms\": 12.3}",
+                                                    .example = "python3 train.py > 1.log",
+                                                    .recognises = recognises,
+                                                    .parse = parse};
 
 }  // namespace hbench

@@ -139,6 +139,8 @@ bool is_whole(const ObjectLine& line) { return line.text.ends_with('}') || line.
 
 bool JsonValue::has(const char* name) const { return value_->is_object() && value_->contains(name); }
 
+bool JsonValue::is_set(const char* name) const { return has(name) && !value_->at(name).is_null(); }
+
 JsonValue JsonValue::at(const char* name) const {
   if (!has(name)) fail(fmt::format("has no {}", name));
   return {value_->at(name), file_name_, path_.empty() ? name : fmt::format("{}.{}", path_, name)};

@@ -19,6 +19,8 @@ class JsonValue {
       : value_(&value), file_name_(file_name), path_(std::move(path)) {}
 
   bool has(const char* name) const;
+  /// Whether it has that member, and not null: null is what does not apply, and older versions lack members.
+  bool is_set(const char* name) const;
   JsonValue at(const char* name) const;
   /// Of an array.
   std::vector<JsonValue> elements() const;

@@ -6,16 +6,17 @@
 #include <array>
 #include <utility>
 
-#include "analysis/import/format.hpp"
 #include "analysis/import/words.hpp"
 #include "analysis/points/collectives.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
 
 /// Times a million ranks a number of bytes still.
 constexpr double kMostBytes = 1e12;
+constexpr double kLeastSeconds = 1e-15;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTypes{{{"FLOAT", "float32"},
                                                                                {"DOUBLE", "float64"},
@@ -25,6 +26,16 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTypes{{{
                                                                                {"INT32", "int32"},
                                                                                {"INT64", "int64"},
                                                                                {"UINT8", "uint8"}}};
+
+/// A row's figures as a case: `bytes` as MPI counts them, of an all-gather those of one rank.
+Case case_of_row(const MpiTable& table, std::int64_t bytes) {
+  if (table.kind == CollectiveKind::all_gather) bytes *= std::max(table.ranks, 1);
+  Case asked =
+      collective_case(table.executor, table.kind, bytes, table.type, reduces(table.kind) ? table.operation : "");
+  asked.gpus = table.ranks;
+  if (table.on_gpu) asked.training.device = kGpuDevice;
+  return asked;
+}
 
 }  // namespace
 
@@ -44,41 +55,45 @@ std::optional<CollectiveKind> kind_of_mpi(std::string_view name) {
   return std::nullopt;
 }
 
-Case case_of_row(const MpiTable& table, std::int64_t bytes) {
-  if (table.kind == CollectiveKind::all_gather) bytes *= std::max(table.ranks, 1);
-  Case asked =
-      collective_case(table.executor, table.kind, bytes, table.type, reduces(table.kind) ? table.operation : "");
-  asked.gpus = table.ranks;
-  if (table.on_gpu) asked.training.device = kGpuDevice;
-  return asked;
+ImportedTests& MpiReader::read_lines(std::string_view text) {
+  for (const std::string_view line : lines_of(text)) {
+    ++line_;
+    read_line(line);
+  }
+  return tables_;
 }
 
-std::string_view time_metric(CollectiveKind kind) {
-  return kind == CollectiveKind::broadcast ? metric::kInPlace : metric::kOutOfPlace;
+void MpiReader::begin_table(std::string_view line, std::size_t at) {
+  tables_.begin();
+  label_ = label_before(line, at);
+  column_ = 0;
 }
 
-MpiRow MpiRow::of(std::string_view bytes, std::string_view time, double unit) {
-  const auto size = finite_number(bytes), number = finite_number(time);
-  if (!size || *size < 0 || *size > kMostBytes) return {.fault = fmt::format("'{}' is no number of bytes", bytes)};
-  if (!number || *number * unit <= 1e-15) return {.fault = fmt::format("its time is '{}'", time)};
-  return {.bytes = static_cast<std::int64_t>(*size), .seconds = *number * unit, .fault = {}};
+std::string_view MpiReader::unlabelled(std::string_view line) const { return trimmed(without_label(line, label_)); }
+
+void MpiReader::take_column(std::size_t column, std::string_view unit) {
+  const std::optional<MeasuredUnit> known = measured_unit(unit);
+  if (!known || known->is_rate) return;
+  column_ = column;
+  unit_ = known->factor;
 }
 
-void MpiTables::begin() {
-  if (!cases_.empty()) tables_.push_back({.cases = cases_.take()});
-  cases_ = {};
-}
+void MpiReader::leave_out_line(std::string_view why) { tables_.leave_out(fmt::format("line {}: {}", line_, why)); }
 
-void MpiTables::leave_out(std::string what) { left_out_.push_back(std::move(what)); }
-
-ImportedOutput MpiTables::finish(const std::string& nothing, std::string_view hint) {
-  begin();
-  if (tables_.empty())
-    throw Error(ExitCode::usage, fmt::format("{}: {}", file_name_, left_out_.empty() ? nothing : left_out_.front()),
-                std::string(hint));
-  ImportedOutput output = merged(std::move(tables_));
-  output.left_out.insert(output.left_out.end(), left_out_.begin(), left_out_.end());
-  return output;
+void MpiReader::add_row(const std::vector<std::string_view>& words, bool wrong) {
+  const std::string_view time = column_ < words.size() ? words[column_] : "";
+  const auto size = finite_number(words[0]), number = finite_number(time);
+  if (!size || *size < 0 || *size > kMostBytes)
+    return leave_out_line(fmt::format("'{}' is no number of bytes", words[0]));
+  const double seconds = number.value_or(0) * unit_;
+  if (seconds <= kLeastSeconds) return leave_out_line(fmt::format("its time is '{}'", time));
+  const Case asked = case_of_row(table_, static_cast<std::int64_t>(*size));
+  if (wrong)
+    return tables_.cases().fail(asked, fmt::format("{}:{}: its validation failed", file_name_, line_),
+                                static_cast<int>(ExitCode::wrong_data));
+  // A broadcast has one buffer; the others get their result in another.
+  const bool in_place = table_.kind == CollectiveKind::broadcast;
+  tables_.cases().add(asked, in_place ? metric::kInPlace : metric::kOutOfPlace, std::array{seconds}, "s");
 }
 
 }  // namespace hbench

@@ -30,37 +30,34 @@ struct MpiTable {
   int ranks = 0;  ///< 0: not known
 };
 
-/// A row's figures as a case: `bytes` as MPI counts them, of an all-gather those of one rank.
-Case case_of_row(const MpiTable& table, std::int64_t bytes);
-/// The metric of its time: a broadcast has one buffer; the others get their result in another.
-std::string_view time_metric(CollectiveKind kind);
+/// Reads a text of several tables line by line: those of one collective and number of ranks belong together.
+class MpiReader {
+ protected:
+  explicit MpiReader(std::string_view file_name) : tables_(file_name), file_name_(file_name) {}
+  virtual ~MpiReader() = default;
 
-/// The number of bytes and the time of a row, or why it has none.
-struct MpiRow {
-  std::int64_t bytes = 0;
-  double seconds = 0;
-  std::string fault;
+  ImportedTests& read_lines(std::string_view text);
+  virtual void read_line(std::string_view line) = 0;
 
-  static MpiRow of(std::string_view bytes, std::string_view time, double unit);
-};
+  /// Ends the table before. Its own heading begins at `at` of a line: rows have the same label.
+  void begin_table(std::string_view line, std::size_t at);
+  std::string_view unlabelled(std::string_view line) const;
+  /// The column of the average and its unit: the last one whose unit is of time.
+  void take_column(std::size_t column, std::string_view unit);
+  void leave_out_line(std::string_view why);
+  /// Adds the case of a row; one that is `wrong` has failed.
+  void add_row(const std::vector<std::string_view>& words, bool wrong);
 
-/// Several tables of one file: those of one collective and number of ranks belong together.
-class MpiTables {
- public:
-  explicit MpiTables(std::string_view file_name) : file_name_(file_name) {}
-
-  /// Ends the table that was read before, if there was one.
-  void begin();
-  ImportedCases& cases() { return cases_; }
-  void leave_out(std::string what);
-  /// \throws Error (usage) where there is no case: with the first thing that was left out, or `nothing` and its cure.
-  ImportedOutput finish(const std::string& nothing, std::string_view hint);
+  ImportedTests tables_;
+  std::string_view file_name_;
+  int line_ = 0;            ///< its number, from 1
+  bool known_ = false;      ///< whether hbench has the table's collective
+  std::size_t column_ = 0;  ///< of the average; 0 before the names of the columns
+  MpiTable table_;
 
  private:
-  std::string_view file_name_;
-  ImportedCases cases_;
-  std::vector<ImportedOutput> tables_;
-  std::vector<std::string> left_out_;
+  std::string label_;
+  double unit_ = 1e-6;  ///< of the average, in seconds
 };
 
 }  // namespace hbench

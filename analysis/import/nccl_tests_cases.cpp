@@ -18,6 +18,7 @@
 #include "collectives/base/text.hpp"
 
 namespace hbench {
+namespace {
 
 /// One of nccl-tests' programs, and what its rows show.
 struct NcclTest {
@@ -31,27 +32,11 @@ struct NcclTest {
   bool has_root;
   bool checks_in_place = true;
 
-  double bus_factor(int ranks) const;
+  double bus_factor(int ranks) const {
+    const double share = (ranks - 1.0) / ranks;
+    return factor == Factor::one ? 1 : factor == Factor::share ? share : 2 * share;
+  }
 };
-
-/// The test of a program or of a collective by any spelling (`all_reduce_perf`, `AllReduce`); null for others.
-const NcclTest* find_nccl_test(std::string_view name);
-
-struct IdentifiedTest {
-  const NcclTest* test = nullptr;  ///< null where it is not known, or hbench has no such collective
-  std::string why, hint;           ///< then: why
-};
-
-/// The test by the program's name, else by the collective that the user gives, else by what the rows leave possible:
-/// the factor of their bus bandwidth, operation, root, count, and whether data in place were checked.
-IdentifiedTest identify(const NcclTestsOutput& output, int ranks, std::string_view collective);
-
-/// \throws Error (usage) with the row's place where size / time is not its algbw.
-void check_row(const NcclTestsRow& row);
-/// \throws Error (usage) with the row's place where busbw / algbw is not the test's factor for these ranks.
-void check_bus_factor(const NcclTestsRow& row, const NcclTest& test, int ranks);
-
-namespace {
 
 using Factor = NcclTest::Factor;
 
@@ -69,6 +54,21 @@ constexpr std::array<NcclTest, 11> kTests{{
     {"hypercube", {}, Factor::one, true, false, false, false},
 }};
 constexpr std::string_view kNamed = "all-reduce, reduce-scatter, all-gather or broadcast";
+
+/// `allreduce` of `all_reduce_perf`, `AllReduce` and `all-reduce`.
+std::string plain_name(std::string_view name) {
+  std::string plain;
+  for (const char c : lower_case(std::string(name.substr(0, name.find("_perf")))))
+    if (c >= 'a' && c <= 'z') plain += c;
+  return plain;
+}
+
+/// The test of a program or of a collective by any spelling (`all_reduce_perf`, `AllReduce`); null for others.
+const NcclTest* find_nccl_test(std::string_view name) {
+  for (const NcclTest& test : kTests)
+    if (plain_name(test.name) == plain_name(name)) return &test;
+  return nullptr;
+}
 
 /// The digits of a bandwidth from which a time is taken.
 constexpr double kMostRounding = 0.01;
@@ -139,6 +139,11 @@ bool fits(const NcclTest& test, const NcclTestsOutput& output, int ranks, bool b
                              [&](const NcclTestsRow& row) { return row.bytes < 1 || fits(test, row, ranks, by_user); });
 }
 
+struct IdentifiedTest {
+  const NcclTest* test = nullptr;  ///< null where it is not known, or hbench has no such collective
+  std::string why, hint;           ///< then: why
+};
+
 IdentifiedTest no_collective(std::string_view what) {
   return {nullptr, fmt::format("hbench has no collective of {}", what), fmt::format("it has {}", kNamed)};
 }
@@ -175,12 +180,43 @@ IdentifiedTest by_rows(const NcclTestsOutput& output, int ranks) {
           fmt::format("if you know it, add --collective {}", kNamed)};
 }
 
-/// `allreduce` of `all_reduce_perf`, `AllReduce` and `all-reduce`.
-std::string plain_name(std::string_view name) {
-  std::string plain;
-  for (const char c : lower_case(std::string(name.substr(0, name.find("_perf")))))
-    if (c >= 'a' && c <= 'z') plain += c;
-  return plain;
+/// The test by the program's name, else by the collective that the user gives, else by what the rows leave possible:
+/// the factor of their bus bandwidth, operation, root, count, and whether data in place were checked.
+IdentifiedTest identify(const NcclTestsOutput& output, int ranks, std::string_view collective) {
+  if (output.names.size() == 1) return by_name(*output.names.begin());
+  std::vector<std::string> possible;
+  for (const std::string& name : output.names)
+    if (const NcclTest* test = find_nccl_test(name); test != nullptr && fits(*test, output, ranks, false))
+      possible.push_back(name);
+  if (possible.size() == 1) return by_name(possible.front());
+  if (collective.empty()) return by_rows(output, ranks);
+  const NcclTest* test = find_nccl_test(collective);
+  if (test == nullptr || !test->kind) return no_collective(collective);
+  if (fits(*test, output, ranks, true)) return {test, "", ""};
+  return {nullptr, fmt::format("its columns are not those of {}: operation, root or count differ", test->name),
+          "check --collective, or leave it out"};
+}
+
+/// \throws Error (usage) with the row's place where size / time is not its algbw.
+void check_row(const NcclTestsRow& row) {
+  for (const NcclTestsTiming* timing : row.timings()) {
+    const auto bytes = static_cast<double>(row.bytes);
+    if (is_rate(timing->algbw, 1, bytes, timing->seconds)) continue;
+    throw Error(
+        ExitCode::usage,
+        fmt::format("{}: {} B in {:.6g} us are {:.4g} GB/s, and its algbw is {:.4g}", row.where, row.bytes,
+                    timing->seconds.value * 1e6, bytes / timing->seconds.value / 1e9, timing->algbw.value / 1e9),
+        "was a column or a unit changed? algbw is size / time");
+  }
+}
+
+/// \throws Error (usage) with the row's place where busbw / algbw is not the test's factor for these ranks.
+void check_bus_factor(const NcclTestsRow& row, const NcclTest& test, int ranks) {
+  if (has_factor(row, test.bus_factor(ranks))) return;
+  throw Error(ExitCode::usage,
+              fmt::format("{}: its busbw is {:.3g} times size / time, and that of {} on {} ranks is {:.3g}", row.where,
+                          bus_factor_of(row), test.name, ranks, test.bus_factor(ranks)),
+              "check --ranks and --collective, and that no column was changed");
 }
 
 void add_timing(ImportedCases& cases, const Case& asked, std::string_view time, std::string_view wrong,
@@ -239,9 +275,7 @@ class Tests {
   }
 
  private:
-  [[noreturn]] void fail(const Refusal& refusal) const {
-    throw Error(ExitCode::usage, fmt::format("{}: {}", file_name_, refusal.why), refusal.hint);
-  }
+  [[noreturn]] void fail(const Refusal& refusal) const { refuse_file(file_name_, refusal.why, refusal.hint); }
 
   /// Of a build without MPI each process has a world of its own.
   void check_processes(const std::vector<NcclTestsOutput>& tests) const {
@@ -341,61 +375,14 @@ ImportedOutput parse(std::string_view text, std::string_view file_name, const Im
 
 }  // namespace
 
-double NcclTest::bus_factor(int ranks) const {
-  const double share = (ranks - 1.0) / ranks;
-  return factor == Factor::one ? 1 : factor == Factor::share ? share : 2 * share;
-}
-
-const NcclTest* find_nccl_test(std::string_view name) {
-  for (const NcclTest& test : kTests)
-    if (plain_name(test.name) == plain_name(name)) return &test;
-  return nullptr;
-}
-
-IdentifiedTest identify(const NcclTestsOutput& output, int ranks, std::string_view collective) {
-  if (output.names.size() == 1) return by_name(*output.names.begin());
-  std::vector<std::string> possible;
-  for (const std::string& name : output.names)
-    if (const NcclTest* test = find_nccl_test(name); test != nullptr && fits(*test, output, ranks, false))
-      possible.push_back(name);
-  if (possible.size() == 1) return by_name(possible.front());
-  if (collective.empty()) return by_rows(output, ranks);
-  const NcclTest* test = find_nccl_test(collective);
-  if (test == nullptr || !test->kind) return no_collective(collective);
-  if (fits(*test, output, ranks, true)) return {test, "", ""};
-  return {nullptr, fmt::format("its columns are not those of {}: operation, root or count differ", test->name),
-          "check --collective, or leave it out"};
-}
-
-void check_row(const NcclTestsRow& row) {
-  for (const NcclTestsTiming* timing : row.timings()) {
-    const auto bytes = static_cast<double>(row.bytes);
-    if (is_rate(timing->algbw, 1, bytes, timing->seconds)) continue;
-    throw Error(
-        ExitCode::usage,
-        fmt::format("{}: {} B in {:.6g} us are {:.4g} GB/s, and its algbw is {:.4g}", row.where, row.bytes,
-                    timing->seconds.value * 1e6, bytes / timing->seconds.value / 1e9, timing->algbw.value / 1e9),
-        "was a column or a unit changed? algbw is size / time");
-  }
-}
-
-void check_bus_factor(const NcclTestsRow& row, const NcclTest& test, int ranks) {
-  if (has_factor(row, test.bus_factor(ranks))) return;
-  throw Error(ExitCode::usage,
-              fmt::format("{}: its busbw is {:.3g} times size / time, and that of {} on {} ranks is {:.3g}", row.where,
-                          bus_factor_of(row), test.name, ranks, test.bus_factor(ranks)),
-              "check --ranks and --collective, and that no column was changed");
-}
-
 ImportedOutput cases_of(std::vector<NcclTestsOutput> tests, std::string_view file_name, const ImportHints& hints) {
   return Tests(file_name, hints).read(std::move(tests));
 }
 
-extern const ImportFormat kNcclTestsFormat;
-constinit const ImportFormat kNcclTestsFormat{.name = "nccl-tests",
-                                              .summary = "the tables of nccl-tests and rccl-tests",
-                                              .example = "mpirun -n 16 all_reduce_perf -b 1K -e 1G -f 2 > 1.txt",
-                                              .recognises = is_nccl_tests_output,
-                                              .parse = parse};
+extern constinit const ImportFormat kNcclTestsFormat{.name = "nccl-tests",
+                                                     .summary = "the tables of nccl-tests and rccl-tests",
+                                                     .example = "mpirun -n 16 all_reduce_perf -b 1K -e 1G -f 2 > 1.txt",
+                                                     .recognises = is_nccl_tests_output,
+                                                     .parse = parse};
 
 }  // namespace hbench

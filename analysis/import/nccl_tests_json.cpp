@@ -17,8 +17,6 @@ bool recognises(std::string_view text) {
   return text.starts_with('{') && text.find("\"nccl_version\"") != text.npos && text.find("\"args\"") != text.npos;
 }
 
-bool is_set(const JsonValue& object, const char* name) { return object.has(name) && !object.at(name).is_null(); }
-
 /// Times and rates have six decimals.
 PrintedNumber printed(double value, double unit) { return PrintedNumber{.value = value, .slack = 5.1e-7} * unit; }
 
@@ -27,7 +25,7 @@ NcclTestsTiming timing_of(const JsonValue& timing) {
   return {.seconds = printed(timing.at("time").positive(), 1e-6),
           .algbw = printed(timing.at("alg_bw").number(), 1e9),
           .busbw = printed(timing.at("bus_bw").number(), 1e9),
-          .wrong = is_set(timing, "nwrong") ? fmt::format("{:g}", timing.at("nwrong").number()) : "N/A"};
+          .wrong = timing.is_set("nwrong") ? fmt::format("{:g}", timing.at("nwrong").number()) : "N/A"};
 }
 
 /// Why a timing cannot be used; empty where it can. \throws Error (usage) for times of the CPU.
@@ -48,16 +46,16 @@ void read_row(const JsonValue& json, std::size_t index, std::string_view file_na
                    .redop = operation_of(json.at("redop").text()),
                    .out_of_place = {},
                    .in_place = {}};
-  if (!is_set(json, "out_of_place") && !is_set(json, "in_place")) json.fail("has no times");
+  if (!json.is_set("out_of_place") && !json.is_set("in_place")) json.fail("has no times");
   for (auto [way, timing] : {std::pair("out_of_place", &row.out_of_place), std::pair("in_place", &row.in_place)}) {
-    if (!is_set(json, way)) continue;
+    if (!json.is_set(way)) continue;
     if (const std::string fault = fault_of(json.at(way)); !fault.empty()) {
       output.left_out.push_back(fmt::format("{}.{}: {}", name, way, fault));
       return;
     }
     *timing = timing_of(json.at(way));
     const std::string each = fmt::format("{}_per_iter", way);
-    if (is_set(json, each.c_str()) && is_set(json.at(each.c_str()), "times_us"))
+    if (json.is_set(each.c_str()) && json.at(each.c_str()).is_set("times_us"))
       for (const JsonValue& time : json.at(each.c_str()).at("times_us").elements())
         (*timing)->each.push_back(time.positive() * 1e-6);
   }
@@ -103,11 +101,11 @@ ImportedOutput parse(std::string_view text, std::string_view file_name, const Im
 
 }  // namespace
 
-extern const ImportFormat kNcclTestsJsonFormat;
-constinit const ImportFormat kNcclTestsJsonFormat{.name = "nccl-tests-json",
-                                                  .summary = "nccl-tests' JSON, with iterations where it has them",
-                                                  .example = "mpirun -n 16 all_reduce_perf -b 1K -e 1G -f 2 -J 1.json",
-                                                  .recognises = recognises,
-                                                  .parse = parse};
+extern constinit const ImportFormat kNcclTestsJsonFormat{
+    .name = "nccl-tests-json",
+    .summary = "nccl-tests' JSON, with iterations where it has them",
+    .example = "mpirun -n 16 all_reduce_perf -b 1K -e 1G -f 2 -J 1.json",
+    .recognises = recognises,
+    .parse = parse};
 
 }  // namespace hbench

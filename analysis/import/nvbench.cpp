@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <map>
@@ -40,7 +41,7 @@ double positive_of(const JsonValue& value) {
 /// The value of one of the summaries of `kTimes`, in seconds.
 std::optional<double> seconds_of(const JsonValue& state) {
   std::map<std::string, double> known;
-  if (!state.has("summaries") || state.at("summaries").is_null()) return std::nullopt;
+  if (!state.is_set("summaries")) return std::nullopt;
   for (const JsonValue& summary : state.at("summaries").elements()) {
     const std::string tag = summary.at("tag").text();
     if (std::ranges::find(kTimes, tag) == kTimes.end()) continue;
@@ -68,9 +69,8 @@ class Reader {
 
   ImportedOutput finish(const JsonValue& benchmarks) {
     if (cases_.empty()) benchmarks.fail("has no state that was timed", "is one run, and not skipped?");
-    std::string models;
-    for (const std::string& model : used_) models += (models.empty() ? "" : ", ") + model;
-    if (!models.empty()) output_.environment["gpu"] = models;
+    if (const std::string models = fmt::format("{}", fmt::join(used_, ", ")); !models.empty())
+      output_.environment["gpu"] = models;
     output_.cases = cases_.take();
     return std::move(output_);
   }
@@ -78,7 +78,7 @@ class Reader {
  private:
   void read_state(const std::string& benchmark, const JsonValue& state) {
     std::string name = benchmark;
-    if (state.has("axis_values") && !state.at("axis_values").is_null())
+    if (state.is_set("axis_values"))
       for (const JsonValue& axis : state.at("axis_values").elements())
         name += fmt::format(" {}={}", axis.at("name").text(), text_of(axis.at("value")));
     if (state.has("is_skipped") && state.at("is_skipped").is_true()) {
@@ -92,7 +92,7 @@ class Reader {
       return;
     }
     Case asked = imported_benchmark("nvbench", name);
-    if (state.has("device") && !state.at("device").is_null()) {
+    if (state.is_set("device")) {
       const int device = state.at("device").whole(0);
       asked.training.device = kGpuDevice;
       // GPUs of one machine may differ in their links and clocks.
@@ -114,7 +114,7 @@ ImportedOutput parse(std::string_view text, std::string_view file_name, const Im
   Reader reader(root);
   for (const JsonValue& benchmark : benchmarks.elements()) reader.read(benchmark);
   ImportedOutput output = reader.finish(benchmarks);
-  if (root.has("meta") && root.at("meta").has("argv") && !root.at("meta").at("argv").is_null()) {
+  if (root.has("meta") && root.at("meta").is_set("argv")) {
     const auto arguments = root.at("meta").at("argv").elements();
     if (!arguments.empty()) {
       const std::string path = arguments.front().text();
@@ -126,11 +126,10 @@ ImportedOutput parse(std::string_view text, std::string_view file_name, const Im
 
 }  // namespace
 
-extern const ImportFormat kNvbenchFormat;
-constinit const ImportFormat kNvbenchFormat{.name = "nvbench",
-                                            .summary = "nvbench's JSON: the mean GPU time of each state",
-                                            .example = "./my_bench --json 1.json",
-                                            .recognises = recognises,
-                                            .parse = parse};
+extern constinit const ImportFormat kNvbenchFormat{.name = "nvbench",
+                                                   .summary = "nvbench's JSON: the mean GPU time of each state",
+                                                   .example = "./my_bench --json 1.json",
+                                                   .recognises = recognises,
+                                                   .parse = parse};
 
 }  // namespace hbench

@@ -41,25 +41,19 @@ std::vector<std::string_view> names_of_columns(std::string_view line) {
   return names;
 }
 
-class Reader {
+class Reader : MpiReader {
  public:
-  Reader(std::string_view file_name, const ImportHints& hints) : tables_(file_name), file_name_(file_name) {
-    table_.ranks = hints.ranks;
-  }
+  Reader(std::string_view file_name, const ImportHints& hints) : MpiReader(file_name) { table_.ranks = hints.ranks; }
 
   ImportedOutput read(std::string_view text) {
-    for (const std::string_view line : lines_of(text)) {
-      ++line_;
-      read_line(line);
-    }
-    return tables_.finish("it has no rows: did the test end before its table?", kHint);
+    return read_lines(text).finish("it has no rows: did the test end before its table?", kHint);
   }
 
  private:
-  void read_line(std::string_view line) {
+  void read_line(std::string_view line) override {
     if (const std::size_t at = title_of(line); at != line.npos) return read_title(line, at);
     if (!known_) return;
-    line = trimmed(without_label(line, label_));
+    line = unlabelled(line);
     const std::vector<std::string_view> words = words_of(line);
     if (words.empty()) return;
     constexpr std::string_view kDatatype = "Datatype:";
@@ -69,10 +63,8 @@ class Reader {
   }
 
   void read_title(std::string_view line, std::size_t at) {
-    tables_.begin();
-    label_ = label_before(line, at);
+    begin_table(line, at);
     known_ = false;
-    column_ = 0;
     table_.type.clear();
     const std::string_view title = trimmed(line.substr(at));
     const std::string_view before = title.substr(0, title.find(kEnd));
@@ -84,7 +76,7 @@ class Reader {
         table_.kind = *kind;
         known_ = true;
       }
-    if (!known_) tables_.leave_out(fmt::format("line {}: hbench has no collective of '{}'", line_, title));
+    if (!known_) leave_out_line(fmt::format("hbench has no collective of '{}'", title));
     table_.on_gpu = library.find('-') != library.npos;
     table_.executor = library.find("NCCL") != library.npos ? "osu-nccl" : "osu";
   }
@@ -96,10 +88,7 @@ class Reader {
     for (std::size_t i = 1; i < names.size(); ++i) {
       const std::size_t bracket = names[i].find('(');
       if (bracket == names[i].npos || trimmed(names[i].substr(0, bracket)) != kAverage) continue;
-      const auto unit = measured_unit(names[i].substr(bracket + 1, names[i].size() - bracket - 2));
-      if (!unit || unit->is_rate) continue;
-      column_ = i;
-      unit_ = unit->factor;
+      take_column(i, names[i].substr(bracket + 1, names[i].size() - bracket - 2));
     }
     if (column_ == 0)
       throw Error(ExitCode::usage, fmt::format("{}:{}: it has no column '{} (us)'", file_name_, line_, kAverage),
@@ -112,23 +101,10 @@ class Reader {
       throw Error(ExitCode::usage,
                   fmt::format("{}:{}: a row stands before the names of the columns", file_name_, line_),
                   "give all that the test printed");
-    const MpiRow row = MpiRow::of(words[0], column_ < words.size() ? words[column_] : "", unit_);
-    if (!row.fault.empty()) return tables_.leave_out(fmt::format("line {}: {}", line_, row.fault));
-    const Case asked = case_of_row(table_, row.bytes);
-    if (validated_ && words.back() == "Fail")
-      return tables_.cases().fail(asked, fmt::format("{}:{}: its validation failed", file_name_, line_),
-                                  static_cast<int>(ExitCode::wrong_data));
-    tables_.cases().add(asked, time_metric(table_.kind), std::array{row.seconds}, "s");
+    add_row(words, validated_ && words.back() == "Fail");
   }
 
-  MpiTables tables_;
-  std::string_view file_name_;
-  std::string label_;
-  int line_ = 0;
-  bool known_ = false, validated_ = false;
-  std::size_t column_ = 0;  ///< of the average; 0 before the names
-  double unit_ = 1e-6;
-  MpiTable table_;
+  bool validated_ = false;
 };
 
 ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& hints) {
@@ -137,11 +113,10 @@ ImportedOutput parse(std::string_view text, std::string_view file_name, const Im
 
 }  // namespace
 
-extern const ImportFormat kOsuFormat;
-constinit const ImportFormat kOsuFormat{.name = "osu",
-                                        .summary = "average latencies of osu_allreduce, osu_bcast and the like",
-                                        .example = "mpirun -n 16 osu_allreduce -f > 1.txt",
-                                        .recognises = recognises,
-                                        .parse = parse};
+extern constinit const ImportFormat kOsuFormat{.name = "osu",
+                                               .summary = "average latencies of osu_allreduce, osu_bcast and the like",
+                                               .example = "mpirun -n 16 osu_allreduce -f > 1.txt",
+                                               .recognises = recognises,
+                                               .parse = parse};
 
 }  // namespace hbench

@@ -9,7 +9,7 @@
 #include "analysis/import/nccl_tests_cases.hpp"
 #include "analysis/import/nccl_tests_output.hpp"
 #include "analysis/import/words.hpp"
-#include "collectives/base/error.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/text.hpp"
 
 /// rccl-tests' `-x FILE -Z json` and `-Z csv` (github.com/ROCm/rccl-tests): a record for each size in each way, as JSON
@@ -24,13 +24,10 @@ bool recognises(std::string_view text) {
 
 /// The names and values of a line of CSV.
 std::vector<std::string_view> values_of(std::string_view line) {
-  std::vector<std::string_view> values;
-  for (std::size_t begin = 0; begin <= line.size();) {
-    const std::size_t end = std::min(line.find(',', begin), line.size());
-    std::string_view value = trimmed(line.substr(begin, end - begin));
+  std::vector<std::string_view> values = split(line, ',');
+  for (std::string_view& value : values) {
+    value = trimmed(value);
     if (value.size() > 1 && value.starts_with('"') && value.ends_with('"')) value = value.substr(1, value.size() - 2);
-    values.push_back(value);
-    begin = end + 1;
   }
   return values;
 }
@@ -164,11 +161,10 @@ ImportedOutput parse(std::string_view text, std::string_view file_name, const Im
 
 }  // namespace
 
-extern const ImportFormat kRcclTestsRecordsFormat;
-constinit const ImportFormat kRcclTestsRecordsFormat{.name = "rccl-tests-records",
-                                                     .summary = "rccl-tests' -Z json and -Z csv",
-                                                     .example = "mpirun -n 8 all_reduce_perf -x 1.json -Z json",
-                                                     .recognises = recognises,
-                                                     .parse = parse};
+extern constinit const ImportFormat kRcclTestsRecordsFormat{.name = "rccl-tests-records",
+                                                            .summary = "rccl-tests' -Z json and -Z csv",
+                                                            .example = "mpirun -n 8 all_reduce_perf -x 1.json -Z json",
+                                                            .recognises = recognises,
+                                                            .parse = parse};
 
 }  // namespace hbench

@@ -6,7 +6,6 @@
 
 #include "analysis/import/format.hpp"
 #include "analysis/import/number_pattern.hpp"
-#include "collectives/base/error.hpp"
 
 namespace hbench {
 namespace {
@@ -32,8 +31,7 @@ void refuse_stranger(std::string_view text, std::string_view file_name) {
   if (first != '{' && first != '[') return;
   for (const Stranger& stranger : kStrangers)
     if (!matches_of(stranger.mark, text, 1).empty() && !matches_of(stranger.also, text, 1).empty())
-      throw Error(ExitCode::usage,
-                  fmt::format("{}: this is {}: of a job, not of a benchmark", file_name, stranger.what),
+      refuse_file(file_name, fmt::format("this is {}: of a job, not of a benchmark", stranger.what),
                   fmt::format("make a workload of it: hbench import-job {}", file_name));
 }
 
@@ -63,7 +61,7 @@ std::string way_out(std::string_view text) {
 
 const ImportFormat* recognised(std::string_view text, std::string_view file_name) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    throw Error(ExitCode::usage, fmt::format("{}: it is empty", file_name), "did the program that wrote it fail?");
+    refuse_file(file_name, "it is empty", "did the program that wrote it fail?");
   refuse_stranger(text, file_name);
   for (const ImportFormat* format : import_formats())
     if (format->recognises(text)) return format;
@@ -72,7 +70,7 @@ const ImportFormat* recognised(std::string_view text, std::string_view file_name
 
 const ImportFormat& recognise(std::string_view text, std::string_view file_name) {
   if (const ImportFormat* format = recognised(text, file_name)) return *format;
-  throw Error(ExitCode::usage, fmt::format("{}: nothing known has this format", file_name), way_out(text));
+  refuse_file(file_name, "nothing known has this format", way_out(text));
 }
 
 }  // namespace hbench

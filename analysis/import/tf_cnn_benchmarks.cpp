@@ -6,7 +6,6 @@
 #include "analysis/import/format.hpp"
 #include "analysis/import/words.hpp"
 #include "analysis/points/tracked_metric.hpp"
-#include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 
 /// tf_cnn_benchmarks (github.com/tensorflow/benchmarks): a heading with model, batch and devices, and at the end `total
@@ -27,34 +26,24 @@ std::string_view after(std::string_view line, std::string_view name) {
 
 class Reader {
  public:
-  ImportedOutput read(std::string_view text, std::string_view file_name) {
+  explicit Reader(std::string_view file_name) : tests_(file_name) {}
+
+  ImportedOutput read(std::string_view text) {
     for (const std::string_view line : lines_of(text)) {
       ++line_;
       read_line(line);
     }
-    begin();
-    if (tests_.empty())
-      throw Error(
-          ExitCode::usage,
-          fmt::format("{}: {}", file_name, left_out_.empty() ? "it has no total images/sec" : left_out_.front()),
-          "did the benchmark end before its last line?");
-    ImportedOutput output = merged(std::move(tests_));
-    output.left_out.insert(output.left_out.end(), left_out_.begin(), left_out_.end());
+    ImportedOutput output = tests_.finish("it has no total images/sec", "did the benchmark end before its last line?");
     output.program = "tf_cnn_benchmarks";
     for (ImportedOutput& later : output.later) later.program = output.program;
     return output;
   }
 
  private:
-  void begin() {
-    if (!cases_.empty()) tests_.push_back({.cases = cases_.take()});
-    cases_ = {};
-    totals_ = 0;
-  }
-
   void read_line(std::string_view line) {
     if (const std::string_view model = after(line, "Model:"); !model.empty()) {
-      if (totals_ > 0) begin();
+      if (totals_ > 0) tests_.begin();
+      totals_ = 0;
       model_ = model;
     } else if (const std::size_t per = line.find(" per device"); per != line.npos) {
       const auto words = words_of(line.substr(0, per));
@@ -70,32 +59,30 @@ class Reader {
     if (++totals_ > 1) return;  // the other ranks'
     const auto rate = finite_number(words_of(total).front());
     if (!rate || *rate <= 0 || model_.empty())
-      return left_out_.push_back(fmt::format("line {}: its total is '{}'", line_, total));
+      return tests_.leave_out(fmt::format("line {}: its total is '{}'", line_, total));
     Case asked =
         imported_benchmark("tf_cnn_benchmarks", model_ + (batch_.empty() ? "" : fmt::format(" batch {}", batch_)) +
                                                     (gpus_ > 0 ? fmt::format(" on {} devices", gpus_) : ""));
     asked.gpus = std::max(gpus_, 1);
-    cases_.add(asked, metric::kBenchmarkRate, std::array{*rate}, "images/s");
+    tests_.cases().add(asked, metric::kBenchmarkRate, std::array{*rate}, "images/s");
   }
 
   int line_ = 0, gpus_ = 0, totals_ = 0;
   std::string model_, batch_;
-  ImportedCases cases_;
-  std::vector<ImportedOutput> tests_;
-  std::vector<std::string> left_out_;
+  ImportedTests tests_;
 };
 
 ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {
-  return Reader().read(text, file_name);
+  return Reader(file_name).read(text);
 }
 
 }  // namespace
 
-extern const ImportFormat kTfCnnBenchmarksFormat;
-constinit const ImportFormat kTfCnnBenchmarksFormat{.name = "tf-cnn-benchmarks",
-                                                    .summary = "total images/sec of tf_cnn_benchmarks",
-                                                    .example = "python tf_cnn_benchmarks.py --model=vgg16 > 1.txt",
-                                                    .recognises = recognises,
-                                                    .parse = parse};
+extern constinit const ImportFormat kTfCnnBenchmarksFormat{
+    .name = "tf-cnn-benchmarks",
+    .summary = "total images/sec of tf_cnn_benchmarks",
+    .example = "python tf_cnn_benchmarks.py --model=vgg16 > 1.txt",
+    .recognises = recognises,
+    .parse = parse};
 
 }  // namespace hbench
