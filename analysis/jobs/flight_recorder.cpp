@@ -273,8 +273,7 @@ std::vector<Recording> read(const std::string& file_name) {
 
 }  // namespace
 
-extern const JobFormat kFlightRecorderFormat;
-constinit const JobFormat kFlightRecorderFormat{
+extern constinit const JobFormat kFlightRecorderFormat{
     .name = "flight-recorder",
     .summary = "a dump of PyTorch's Flight Recorder, JSON or pickle",
     .example =

@@ -263,14 +263,14 @@ std::vector<Recording> read(const std::string& file_name) {
 
 }  // namespace
 
-extern const JobFormat kHorovodFormat;
-constinit const JobFormat kHorovodFormat{.name = "horovod",
-                                         .summary = "a timeline of Horovod",
-                                         .example = "HOROVOD_TIMELINE=timeline.json horovodrun -np 8 python3 train.py",
-                                         .advice = {.sizes = "name a workload that has them by --tensors",
-                                                    .launches = "lower HOROVOD_CYCLE_TIME or "
-                                                                "HOROVOD_FUSION_THRESHOLD"},
-                                         .recognises = recognises,
-                                         .read = read};
+extern constinit const JobFormat kHorovodFormat{
+    .name = "horovod",
+    .summary = "a timeline of Horovod",
+    .example = "HOROVOD_TIMELINE=timeline.json horovodrun -np 8 python3 train.py",
+    .advice = {.sizes = "name a workload that has them by --tensors",
+               .launches = "lower HOROVOD_CYCLE_TIME or "
+                           "HOROVOD_FUSION_THRESHOLD"},
+    .recognises = recognises,
+    .read = read};
 
 }  // namespace hbench

@@ -255,8 +255,7 @@ std::vector<const KinetoEvents::Exchange*> runs_of_calls(KinetoEvents& events) {
   return run_of;
 }
 
-extern const JobFormat kKinetoFormat;
-constinit const JobFormat kKinetoFormat{
+extern constinit const JobFormat kKinetoFormat{
     .name = "kineto",
     .summary = "a trace of torch.profiler (Chrome's format), packed or not",
     .example = "torch.profiler.profile(...).export_chrome_trace(\"trace.json.gz\")",

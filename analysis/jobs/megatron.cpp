@@ -252,14 +252,14 @@ std::vector<Recording> read(const std::string& file_name) {
 
 }  // namespace
 
-extern const JobFormat kMegatronFormat;
-constinit const JobFormat kMegatronFormat{.name = "megatron",
-                                          .summary = "a log of Megatron-LM: times, without sizes",
-                                          .example = "torchrun .. pretrain_gpt.py --timing-log-level 2 > train.log",
-                                          .advice = {.passes = "train with --timing-log-level 2",
-                                                     .sizes = "train with --profile --use-pytorch-profiler",
-                                                     .launches = "train with --overlap-grad-reduce"},
-                                          .recognises = recognises,
-                                          .read = read};
+extern constinit const JobFormat kMegatronFormat{
+    .name = "megatron",
+    .summary = "a log of Megatron-LM: times, without sizes",
+    .example = "torchrun .. pretrain_gpt.py --timing-log-level 2 > train.log",
+    .advice = {.passes = "train with --timing-log-level 2",
+               .sizes = "train with --profile --use-pytorch-profiler",
+               .launches = "train with --overlap-grad-reduce"},
+    .recognises = recognises,
+    .read = read};
 
 }  // namespace hbench

@@ -193,8 +193,7 @@ std::vector<Recording> read(const std::string& file_name) { return Reader(file_n
 
 }  // namespace
 
-extern const JobFormat kNcclInspectorFormat;
-constinit const JobFormat kNcclInspectorFormat{
+extern constinit const JobFormat kNcclInspectorFormat{
     .name = "nccl-inspector",
     .summary = "a log of NCCL Inspector, JSON; one or more ranks",
     .example =

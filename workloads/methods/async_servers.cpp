@@ -13,15 +13,13 @@ StepPlan plan(const PlanRequest& request) {
 
 }  // namespace
 
-extern const Method kAsyncServers;
-constinit const Method kAsyncServers{
+extern constinit const Method kAsyncServers{
     .name = "async-ps",
     .summary = "servers apply each rank's gradients as they come; no rank waits for another",
     .citation = "Dean et al., Large Scale Distributed Deep Networks, NeurIPS 2012",
     .plan = plan};
 
-extern const Method kStaleServers;
-constinit const Method kStaleServers{
+extern constinit const Method kStaleServers{
     .name = "ssp",
     .summary = "as async-ps, but no rank is further ahead of another than some iterations",
     .citation =

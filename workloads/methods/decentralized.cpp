@@ -13,16 +13,14 @@ StepPlan plan_among(Among among) {
 
 }  // namespace
 
-extern const Method kDecentralized;
-constinit const Method kDecentralized{
+extern constinit const Method kDecentralized{
     .name = "decentralized",
     .summary =
         "each rank averages its parameters with those of its two neighbours in a circle, and waits for them alone",
     .citation = "Lian et al., Can Decentralized Algorithms Outperform Centralized Algorithms? (D-PSGD), NeurIPS 2017",
     .plan = [](const PlanRequest&) { return plan_among(Among::neighbours); }};
 
-extern const Method kGossip;
-constinit const Method kGossip{
+extern constinit const Method kGossip{
     .name = "gossip",
     .summary =
         "each rank averages its parameters with those of one other, drawn anew each iteration, which does not wait",

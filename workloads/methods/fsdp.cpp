@@ -139,32 +139,28 @@ constexpr NumberField kHsdpFields[] = {{.name = "shard group", .standard = 8}};
 
 }  // namespace
 
-extern const Method kZero;
-constinit const Method kZero{
+extern constinit const Method kZero{
     .name = "zero",
     .summary = "each rank has the optimizer's state (1), and gradients (2), of its part only, and gathers parameters",
     .citation = "Rajbhandari et al., ZeRO: Memory Optimizations Toward Training Trillion Parameter Models, SC 2020",
     .fields = kFields,
     .plan = plan};
 
-extern const Method kFsdp;
-constinit const Method kFsdp{
+extern constinit const Method kFsdp{
     .name = "fsdp",
     .summary = "each rank has its part of all state; a unit's parameters are gathered for both passes (ZeRO-3)",
     .citation = kCitation,
     .by_units = true,
     .plan = [](const PlanRequest& request) { return Builder(request, {}).build(); }};
 
-extern const Method kFsdpKeeping;
-constinit const Method kFsdpKeeping{
+extern constinit const Method kFsdpKeeping{
     .name = "fsdp-keep",
     .summary = "as fsdp, but parameters that were gathered stay until the backward pass (SHARD_GRAD_OP)",
     .citation = kCitation,
     .by_units = true,
     .plan = [](const PlanRequest& request) { return Builder(request, {.reshard = false}).build(); }};
 
-extern const Method kHsdp;
-constinit const Method kHsdp{
+extern constinit const Method kHsdp{
     .name = "hsdp",
     .summary = "as fsdp within groups of neighbours, which all have the model: parts are added up between groups",
     .citation = kCitation,

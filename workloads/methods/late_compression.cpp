@@ -31,8 +31,7 @@ constexpr NumberField kLateCompressionFields[] = {{.name = "start", .standard = 
 
 }  // namespace
 
-extern const Method kOneBitAdam;
-constinit const Method kOneBitAdam{
+extern constinit const Method kOneBitAdam{
     .name = "1-bit-adam",
     .summary =
         "Adam until an iteration of the job; from there 1 bit a number of its momentum travels, and its variance stays",
@@ -43,8 +42,7 @@ constinit const Method kOneBitAdam{
     .compressor = "ef2:onebit",
     .plan = momenta_plan};
 
-extern const Method kQAdam;
-constinit const Method kQAdam{
+extern constinit const Method kQAdam{
     .name = "qadam",
     .summary = "as 1-bit-adam, in 8 bits a number, between the least and the largest of a message",
     .citation = "Gan et al., Bagua: Scaling up Distributed Learning with System Relaxations, VLDB 2022 (QAdam)",
@@ -52,8 +50,7 @@ constinit const Method kQAdam{
     .compressor = "minmax8",
     .plan = momenta_plan};
 
-extern const Method kLateCompression;
-constinit const Method kLateCompression{
+extern constinit const Method kLateCompression{
     .name = "late-compression",
     .summary = "gradients travel as they are until an iteration of the job; from there --compressor codes them",
     .citation =

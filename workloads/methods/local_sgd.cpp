@@ -132,17 +132,15 @@ StepPlan local_plan(const PlanRequest& request) {
 
 }  // namespace
 
-extern const Method kPostLocalSgd;
 /// As in the paper and unlike PyTorch's hook, which goes on to sum gradients within each node, ranks train alone.
-constinit const Method kPostLocalSgd{
+extern constinit const Method kPostLocalSgd{
     .name = "post-local-sgd",
     .summary = "as synchronous until an iteration of the job, and as local-sgd from there",
     .citation = "Lin et al., Don't Use Large Mini-Batches, Use Local SGD, ICLR 2020, arXiv:1808.07217",
     .fields = kPostLocalFields,
     .plan = post_local_plan};
 
-extern const Method kDiloco;
-constinit const Method kDiloco{
+extern constinit const Method kDiloco{
     .name = "diloco",
     .summary = "ranks train alone; after each period the mean of their changes is a gradient to an outer Nesterov SGD",
     .citation =
@@ -152,11 +150,11 @@ constinit const Method kDiloco{
     .refuses = refuses,
     .plan = diloco_plan};
 
-extern const Method kLocalSgd;
-constinit const Method kLocalSgd{.name = "local-sgd",
-                                 .summary = "ranks train alone and average their parameters after each period",
-                                 .citation = "Stich, Local SGD Converges Fast and Communicates Little, ICLR 2019",
-                                 .fields = kLocalFields,
-                                 .plan = local_plan};
+extern constinit const Method kLocalSgd{
+    .name = "local-sgd",
+    .summary = "ranks train alone and average their parameters after each period",
+    .citation = "Stich, Local SGD Converges Fast and Communicates Little, ICLR 2019",
+    .fields = kLocalFields,
+    .plan = local_plan};
 
 }  // namespace hbench

@@ -11,8 +11,7 @@ constexpr NumberField kPipelineFields[] = {{.name = "stages", .standard = 4, .la
 
 }  // namespace
 
-extern const Method kTensor;
-constinit const Method kTensor{
+extern constinit const Method kTensor{
     .name = "tensor",
     .summary = "neighbours share each layer, and what lies between layers (sequence parallelism); goes with others",
     .citation =
@@ -23,8 +22,7 @@ constinit const Method kTensor{
       division.tensor = static_cast<int>(values[0]);
     }};
 
-extern const Method kPipeline;
-constinit const Method kPipeline{
+extern constinit const Method kPipeline{
     .name = "pipeline",
     .summary = "stages of layers, one forward one backward, with chunks of layers interleaved; goes with others",
     .citation =

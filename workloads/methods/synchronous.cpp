@@ -12,8 +12,7 @@ StepPlan plan(const PlanRequest& request) {
 
 }  // namespace
 
-extern const Method kSynchronous;
-constinit const Method kSynchronous{
+extern constinit const Method kSynchronous{
     .name = "synchronous",
     .summary = "all ranks apply the sum of all gradients, every iteration",
     .citation = "Goyal et al., Accurate, Large Minibatch SGD: Training ImageNet in 1 Hour, arXiv:1706.02677, 2017",
