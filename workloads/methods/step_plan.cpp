@@ -3,18 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "collectives/algorithms/algorithm.hpp"
 
 namespace hbench {
-
 namespace {
 
 std::vector<int> all_of(int tensors) {
   std::vector<int> all(static_cast<std::size_t>(tensors));
   std::iota(all.begin(), all.end(), 0);
   return all;
+}
+
+template <class Is>
+bool any_exchange(const StepPlan& plan, Is is) {
+  return std::ranges::any_of(plan.tasks, [&](const Task& task) { return !task.computes() && is(task); });
 }
 
 }  // namespace
@@ -44,7 +49,7 @@ bool in_lockstep(const StepPlan& plan) {
 }
 
 bool exchanges_among(const StepPlan& plan, Among among) {
-  return std::ranges::any_of(plan.tasks, [&](const Task& task) { return !task.computes() && task.among == among; });
+  return any_exchange(plan, [&](const Task& task) { return task.among == among; });
 }
 
 int scatter_of(const StepPlan& plan, int all_gather) {
@@ -64,20 +69,17 @@ bool applies_sums(const StepPlan& plan, int apply, int iteration) {
 }
 
 bool carries_momenta(const StepPlan& plan, int iteration) {
-  return std::ranges::any_of(plan.tasks, [&](const Task& task) {
-    return !task.computes() && task.carried == Carried::momenta && task.is_in(iteration);
-  });
+  return any_exchange(plan,
+                      [&](const Task& task) { return task.carried == Carried::momenta && task.is_in(iteration); });
 }
 
 bool carries_momenta(const StepPlan& plan) {
-  return std::ranges::any_of(plan.tasks,
-                             [](const Task& task) { return !task.computes() && task.carried == Carried::momenta; });
+  return any_exchange(plan, [](const Task& task) { return task.carried == Carried::momenta; });
 }
 
 bool codes_later(const StepPlan& plan) {
-  return std::ranges::any_of(plan.tasks, [](const Task& task) {
-    return !task.computes() && task.carried == Carried::gradients && task.coded() && task.from > 0;
-  });
+  return any_exchange(
+      plan, [](const Task& task) { return task.carried == Carried::gradients && task.coded() && task.from > 0; });
 }
 
 bool passes_by_unit(const StepPlan& plan) {
@@ -95,9 +97,8 @@ bool deltas_lie_apart(const StepPlan& plan) {
 }
 
 bool carries_parameters(const StepPlan& plan) {
-  return std::ranges::any_of(plan.tasks, [](const Task& task) {
-    return !task.computes() && (task.carried == Carried::parameters || task.among == Among::servers);
-  });
+  return any_exchange(
+      plan, [](const Task& task) { return task.carried == Carried::parameters || task.among == Among::servers; });
 }
 
 bool takes_means_with_some(const StepPlan& plan) {
@@ -105,11 +106,11 @@ bool takes_means_with_some(const StepPlan& plan) {
 }
 
 bool exchanges_in(const StepPlan& plan, int iteration) {
-  return std::ranges::any_of(plan.tasks, [&](const Task& task) { return !task.computes() && task.is_in(iteration); });
+  return any_exchange(plan, [&](const Task& task) { return task.is_in(iteration); });
 }
 
 bool exchange_ends_in(const StepPlan& plan, int iteration) {
-  return std::ranges::any_of(plan.tasks, [&](const Task& task) { return !task.computes() && task.ends_in(iteration); });
+  return any_exchange(plan, [&](const Task& task) { return task.ends_in(iteration); });
 }
 
 int exchange_lag(const StepPlan& plan, int iteration) {
@@ -155,49 +156,18 @@ Sharded sharded(const StepPlan& plan) {
 }
 
 std::string_view to_string(TaskKind kind) {
-  switch (kind) {
-    case TaskKind::forward:
-      return "forward";
-    case TaskKind::backward:
-      return "backward";
-    case TaskKind::collective:
-      return "collective";
-    case TaskKind::apply:
-      return "apply";
-    case TaskKind::delta:
-      return "delta";
-    case TaskKind::outer:
-      return "outer";
-  }
-  return "";
+  constexpr std::array<std::string_view, 6> kNames{"forward", "backward", "collective", "apply", "delta", "outer"};
+  return kNames.at(static_cast<std::size_t>(kind));
 }
 
 std::string_view to_string(Carried carried) {
-  switch (carried) {
-    case Carried::gradients:
-      return "gradients";
-    case Carried::parameters:
-      return "parameters";
-    case Carried::deltas:
-      return "deltas";
-    case Carried::momenta:
-      return "momenta";
-  }
-  return "";
+  constexpr std::array<std::string_view, 4> kNames{"gradients", "parameters", "deltas", "momenta"};
+  return kNames.at(static_cast<std::size_t>(carried));
 }
 
 std::string_view to_string(Among among) {
-  switch (among) {
-    case Among::all:
-      return "all ranks";
-    case Among::servers:
-      return "servers";
-    case Among::neighbours:
-      return "neighbours";
-    case Among::partner:
-      return "a partner";
-  }
-  return "";
+  constexpr std::array<std::string_view, 4> kNames{"all ranks", "servers", "neighbours", "a partner"};
+  return kNames.at(static_cast<std::size_t>(among));
 }
 
 std::string describe(const Task& task) {
