@@ -2,6 +2,8 @@
 
 // What the tests of replayed steps share: a timeline, and all ranks that replay it as threads.
 
+#include <gmock/gmock.h>
+
 #include <map>
 #include <mutex>
 #include <set>
@@ -53,6 +55,14 @@ inline Replayed replay_on(const std::vector<std::unique_ptr<Endpoint>>& endpoint
 
 inline Replayed replay_on_threads(const TrainingRequest& request, const ReplayRequest& replayed) {
   return replay_on(make_thread_endpoints(request.world.ranks()), request, replayed);
+}
+
+/// The same, of a job in which nobody fails and whose workers end with equal numbers.
+inline Replayed expect_to_end_alike(const TrainingRequest& request, const ReplayRequest& replayed) {
+  Replayed all = replay_on_threads(request, replayed);
+  EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+  EXPECT_EQ(all.digests.size(), 1U);
+  return all;
 }
 
 }  // namespace hbench

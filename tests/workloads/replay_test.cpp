@@ -32,10 +32,8 @@ TEST(Replay, SumsRealGradientsWhateverTheAlgorithmAndTheFusion) {
       SCOPED_TRACE(fmt::format("{} {}", variant.algorithm, fusion));
       TrainingRequest request = make_request(variant.world, variant.algorithm, variant.placement, fusion);
       request.steps = 2;
-      const Replayed all = replay_on_threads(request, small_replay());
-      EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+      const Replayed all = expect_to_end_alike(request, small_replay());
       EXPECT_EQ(all.steps.size(), 3U * static_cast<std::size_t>(variant.world.workers));
-      EXPECT_EQ(all.digests.size(), 1U);
     }
 }
 
