@@ -4,11 +4,9 @@
 
 #include <map>
 
-#include "analysis/store/store.hpp"
 #include "collectives/base/error.hpp"
-#include "example_results.hpp"
 #include "frozen_schemas.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "store_cases.hpp"
 
 namespace hbench::store_check_test {
 namespace {
@@ -19,12 +17,8 @@ using testing::HasSubstr;
 
 const fs::path kSource = HBENCH_SOURCE_DIR;
 
-void fill(const fs::path& file) {
-  Store store(file);
-  const std::int64_t run =
-      store.begin_run({.command = "hbench", .version = "1", .started_at = "2026-01-01T00:00:00Z", .environment = {}});
-  for (int i = 0; i < 3; ++i) store.append(run, example_result(i + 1, 50));
-}
+/// Of samples that are no zeros.
+void fill(const fs::path& file) { hbench::fill(file, 3, 50, 1); }
 
 /// What the checks that are not good say, by their names.
 std::map<std::string, std::pair<Severity, std::string>> complaints(const fs::path& file) {

@@ -4,17 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analysis/store/store.hpp"
-#include "example_results.hpp"
+#include "store_cases.hpp"
 #include "tests/support/child_process.hpp"
-#include "tests/support/temporary_folder.hpp"
 
 namespace hbench::store_crash_test {
 namespace {
 
 namespace fs = std::filesystem;
-
-const Run kRun{.command = "hbench sweep", .version = "1", .started_at = "2026-01-01T00:00:00Z", .environment = {}};
 
 std::vector<std::string> first_examples(int count, int samples) {
   std::vector<std::string> texts;
@@ -25,7 +21,7 @@ std::vector<std::string> first_examples(int count, int samples) {
 /// Appends cases for ever and writes a byte to `done` after each.
 [[noreturn]] void append_for_ever(const fs::path& file, int done) {
   Store store(file);
-  const std::int64_t run = store.begin_run(kRun);
+  const std::int64_t run = store.begin_run(kExampleRun);
   for (int i = 0;; ++i) {
     store.append(run, example_result(i, 300));
     if (write(done, "x", 1) != 1) _exit(1);
@@ -54,7 +50,7 @@ TEST(StoreAfterSigkill, HoldsEveryCaseThatWasAppendedAndNoHalfOne) {
     EXPECT_GT(std::ssize(results), kill_after);
     EXPECT_EQ(results, first_examples(static_cast<int>(results.size()), 300));
     Store again(folder / "r.db");
-    again.append(again.begin_run(kRun), example_result(1000, 5));
+    again.append(again.begin_run(kExampleRun), example_result(1000, 5));
     EXPECT_EQ(again.results().size(), results.size() + 1);
   }
 }
@@ -77,11 +73,7 @@ void copy_amid_transaction(const fs::path& from, const fs::path& to) {
 TEST(StoreAfterACrash, TakesBackAnUnfinishedTransactionEvenForAReader) {
   for (auto mode : {Store::Mode::read_only, Store::Mode::read_write}) {
     const TemporaryFolder folder;
-    {
-      Store store(folder / "r.db");
-      const std::int64_t run = store.begin_run(kRun);
-      for (int i = 0; i < 20; ++i) store.append(run, example_result(i, 300));
-    }
+    fill(folder / "r.db", 20, 300);
     const std::string before = bytes_of(folder / "r.db");
     copy_amid_transaction(folder / "r.db", folder / "crashed.db");
     ASSERT_NE(bytes_of(folder / "crashed.db"), before);
@@ -94,7 +86,7 @@ TEST(TwoStoresAtOnce, BothAppendWithoutLoss) {
   constexpr int kEach = 30;
   const auto append_all = [&](int first) {
     Store store(folder / "r.db", Store::Mode::read_write, std::chrono::minutes(1));
-    const std::int64_t run = store.begin_run(kRun);
+    const std::int64_t run = store.begin_run(kExampleRun);
     for (int i = 0; i < kEach; ++i) store.append(run, example_result(first + i, 20));
   };
   const pid_t child = fork();

@@ -8,25 +8,21 @@
 
 #include <fstream>
 
-#include "analysis/store/store.hpp"
 #include "collectives/base/error.hpp"
-#include "example_results.hpp"
+#include "store_cases.hpp"
 #include "tests/support/child_process.hpp"
-#include "tests/support/temporary_folder.hpp"
 
 namespace hbench::store_disk_test {
 namespace {
 
 namespace fs = std::filesystem;
 
-const Run kRun{.command = "hbench sweep", .version = "1", .started_at = "2026-01-01T00:00:00Z", .environment = {}};
-
 /// Appends until an error; says which, and whether what was appended before is whole, now and after `repair`.
 template <class Repair>
 std::string append_until_error(const fs::path& file, Repair repair) {
   std::vector<std::string> appended;
   Store store(file);
-  const std::int64_t run = store.begin_run(kRun);
+  const std::int64_t run = store.begin_run(kExampleRun);
   try {
     for (int i = 0; i < 1000; ++i) {
       store.append(run, example_result(i, 200));

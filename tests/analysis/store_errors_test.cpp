@@ -8,11 +8,9 @@
 #include "analysis/statistics/statistics.hpp"
 #include "analysis/store/check.hpp"
 #include "analysis/store/open.hpp"
-#include "analysis/store/store.hpp"
 #include "collectives/base/error.hpp"
-#include "example_results.hpp"
+#include "store_cases.hpp"
 #include "tests/support/child_process.hpp"
-#include "tests/support/temporary_folder.hpp"
 
 namespace hbench::store_errors_test {
 namespace {
@@ -37,13 +35,6 @@ std::string error_of(const std::function<void()>& body) {
 
 std::string error_of_opening(const fs::path& file, Store::Mode mode) {
   return error_of([&] { Store(file, mode, milliseconds(0)).results(); });
-}
-
-void fill(const fs::path& file, int cases, int samples) {
-  Store store(file);
-  const std::int64_t run =
-      store.begin_run({.command = "hbench", .version = "1", .started_at = "2026-01-01T00:00:00Z", .environment = {}});
-  for (int i = 0; i < cases; ++i) store.append(run, example_result(i, samples));
 }
 
 TEST(StoreErrors, NameAFileThatDoesNotExist) {

@@ -4,9 +4,7 @@
 
 #include "analysis/store/merge.hpp"
 #include "analysis/store/prune.hpp"
-#include "analysis/store/store.hpp"
-#include "tests/analysis/example_results.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/analysis/store_cases.hpp"
 
 namespace hbench::store_judgements_test {
 namespace {
@@ -14,6 +12,10 @@ namespace {
 namespace fs = std::filesystem;
 
 using testing::ElementsAre;
+
+using StoredJudgements = WithStore;
+using FrozenBaselines = WithStore;
+using AStoredCase = WithStore;
 
 std::int64_t add_run(Store& store, const std::string& started_at) {
   Run run;
@@ -49,9 +51,7 @@ StoredJudgement judgement_of(std::int64_t run) {
   return judgement;
 }
 
-TEST(StoredJudgements, AreGivenBackAsTheyWere) {
-  const TemporaryFolder folder;
-  Store store(folder / "r.db");
+TEST_F(StoredJudgements, AreGivenBackAsTheyWere) {
   const std::int64_t run = add_run(store, "2026-11-20T00:00:00Z");
   const StoredJudgement kept = store.keep(judgement_of(run));
   StoredJudgement expected = judgement_of(run);
@@ -60,12 +60,12 @@ TEST(StoredJudgements, AreGivenBackAsTheyWere) {
   for (std::size_t i = 0; i < 2; ++i) expected.verdicts[i].id = kept.verdicts[i].id;
   EXPECT_NE(kept.verdicts[0].id, kept.verdicts[1].id);
   EXPECT_EQ(kept, expected);
-  const Store reader(folder / "r.db", Store::Mode::read_only);
+  const Store reader(file, Store::Mode::read_only);
   EXPECT_THAT(reader.judgements(run), ElementsAre(expected));
   EXPECT_TRUE(reader.judgements(99).empty());
 }
 
-TEST(StoredJudgements, AreMergedOnceAndGoWithTheirRun) {
+TEST(MergedJudgements, AreThereOnceAndGoWithTheirRun) {
   const TemporaryFolder folder;
   const fs::path other = folder / "other.db", mine = folder / "mine.db";
   {
@@ -94,9 +94,7 @@ TEST(StoredJudgements, AreMergedOnceAndGoWithTheirRun) {
   EXPECT_TRUE(pruned.frozen().empty());
 }
 
-TEST(FrozenBaselines, AreReplacedByTheirNameAndForgotten) {
-  const TemporaryFolder folder;
-  Store store(folder / "r.db");
+TEST_F(FrozenBaselines, AreReplacedByTheirNameAndForgotten) {
   const std::int64_t first = add_run(store, "2026-11-20T00:00:00Z"), second = add_run(store, "2026-11-21T00:00:00Z");
   EXPECT_TRUE(store.frozen().empty());
   store.freeze({.name = "v2", .runs = {first}, .frozen_at = "2026-11-20T00:00:00Z"});
@@ -109,9 +107,7 @@ TEST(FrozenBaselines, AreReplacedByTheirNameAndForgotten) {
   EXPECT_THAT(store.frozen(), ElementsAre(v2));
 }
 
-TEST(AStoredCase, IsFoundForTheLaunchesThatAreAddedToIt) {
-  const TemporaryFolder folder;
-  Store store(folder / "r.db");
+TEST_F(AStoredCase, IsFoundForTheLaunchesThatAreAddedToIt) {
   const std::int64_t first = add_run(store, "2026-11-20T00:00:00Z"), second = add_run(store, "2026-11-21T00:00:00Z");
   const Case asked = example_result(1, 3).asked;
   const auto of_first = store.find(first, asked), of_second = store.find(second, asked);

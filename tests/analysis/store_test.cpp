@@ -7,8 +7,7 @@
 #include "analysis/records/judgements.hpp"
 #include "analysis/store/uuid.hpp"
 #include "collectives/base/error.hpp"
-#include "example_results.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "store_cases.hpp"
 
 namespace hbench::store_test {
 namespace {
@@ -21,6 +20,8 @@ const Run kRun{.command = "hbench sweep --gpus 1..4",
                .version = "0.1.0",
                .started_at = "2026-11-21T09:00:00Z",
                .environment = {{"cpu", "some \"CPU\""}, {"cores", "2"}}};
+
+using AStore = WithStore;
 
 TEST(Store, GivesBackEverythingThatWasAppended) {
   const TemporaryFolder folder;
@@ -47,21 +48,17 @@ TEST(Store, GivesBackEverythingThatWasAppended) {
     EXPECT_EQ(texts_of(Store(folder / "results.db", mode).results()), texts_of(all));
 }
 
-TEST(Store, KeepsWhatWasAcceptedAndWhy) {
-  const TemporaryFolder folder;
-  Store store(folder / "results.db");
+TEST_F(AStore, KeepsWhatWasAcceptedAndWhy) {
   const std::int64_t run = store.begin_run(kRun);
   EXPECT_TRUE(store.acceptances().empty());
   const Acceptance first{.run = run, .reason = "a driver's \"fix\"", .accepted_at = "2026-11-23T09:00:00Z"};
   store.accept(first);
   store.accept({.run = run, .reason = "again", .accepted_at = "2026-11-24T09:00:00Z"});
-  ASSERT_EQ(Store(folder / "results.db", Store::Mode::read_only).acceptances().size(), 2U);
+  ASSERT_EQ(Store(file, Store::Mode::read_only).acceptances().size(), 2U);
   EXPECT_EQ(store.acceptances()[0], first);
 }
 
-TEST(Store, GivesAllAnswersOfOneRun) {
-  const TemporaryFolder folder;
-  Store store(folder / "results.db");
+TEST_F(AStore, GivesAllAnswersOfOneRun) {
   const std::int64_t first = store.begin_run(kRun), second = store.begin_run(kRun);
   CaseResult failed = example_result(1, 0);
   failed.status = CaseStatus::failed;
@@ -77,9 +74,7 @@ TEST(Store, GivesAllAnswersOfOneRun) {
   EXPECT_TRUE(store.of_run(second + 1).empty());
 }
 
-TEST(Store, GivesBackRunsWithTheirEnvironment) {
-  const TemporaryFolder folder;
-  Store store(folder / "results.db");
+TEST_F(AStore, GivesBackRunsWithTheirEnvironment) {
   const hbench::Run other{
       .command = "hbench report", .version = "0.2.0", .started_at = "2026-11-22T10:00:00Z", .environment = {}};
   const std::int64_t first = store.begin_run(kRun);
@@ -94,9 +89,7 @@ TEST(Store, GivesBackRunsWithTheirEnvironment) {
   EXPECT_THAT(runs[1].environment, IsEmpty());
 }
 
-TEST(Store, GivesEachRunARandomUuidUnlessItHasOne) {
-  const TemporaryFolder folder;
-  Store store(folder / "results.db");
+TEST_F(AStore, GivesEachRunARandomUuidUnlessItHasOne) {
   hbench::Run known = kRun;
   known.uuid = "01234567-89ab-4cde-8f01-23456789abcd";
   store.begin_run(kRun);
@@ -111,9 +104,7 @@ TEST(Store, GivesEachRunARandomUuidUnlessItHasOne) {
 }
 
 // A clock may have jumped: the order of runs is that in which they were stored.
-TEST(Store, TakesTheAnswerThatStartedLastForTheNewestAndKeepsTheOrderOfRuns) {
-  const TemporaryFolder folder;
-  Store store(folder / "results.db");
+TEST_F(AStore, TakesTheAnswerThatStartedLastForTheNewestAndKeepsTheOrderOfRuns) {
   hbench::Run older = kRun;
   older.started_at = "2026-10-01T00:00:00Z";
   CaseResult old_answer = example_result(1);
@@ -126,9 +117,7 @@ TEST(Store, TakesTheAnswerThatStartedLastForTheNewestAndKeepsTheOrderOfRuns) {
   EXPECT_EQ(store.runs().back().started_at, older.started_at);
 }
 
-TEST(Store, TakesNoTrialForTheAnswerWhereThereIsAnother) {
-  const TemporaryFolder folder;
-  Store store(folder / "results.db");
+TEST_F(AStore, TakesNoTrialForTheAnswerWhereThereIsAnother) {
   hbench::Run tuning = kRun;
   tuning.started_at = "2027-01-01T00:00:00Z";
   tuning.labels = {{kTuningLabel, "horovod"}};
@@ -139,9 +128,7 @@ TEST(Store, TakesNoTrialForTheAnswerWhereThereIsAnother) {
   EXPECT_EQ(texts_of(store.results()), texts_of({example_result(1), alone}));
 }
 
-TEST(Store, GivesTheNewestOfCasesWithOneKey) {
-  const TemporaryFolder folder;
-  Store store(folder / "results.db");
+TEST_F(AStore, GivesTheNewestOfCasesWithOneKey) {
   const std::int64_t run = store.begin_run(kRun);
   CaseResult first = example_result(1);
   CaseResult second = first;
@@ -150,9 +137,7 @@ TEST(Store, GivesTheNewestOfCasesWithOneKey) {
   EXPECT_EQ(texts_of(store.results()), (std::vector{text_of(example_result(2)), text_of(second)}));
 }
 
-TEST(Store, PrefersADoneCaseToAFailedOneWhicheverCameFirst) {
-  const TemporaryFolder folder;
-  Store store(folder / "results.db");
+TEST_F(AStore, PrefersADoneCaseToAFailedOneWhicheverCameFirst) {
   const std::int64_t run = store.begin_run(kRun);
   for (int number : {1, 2}) {
     const CaseResult done = example_result(number);
@@ -164,9 +149,7 @@ TEST(Store, PrefersADoneCaseToAFailedOneWhicheverCameFirst) {
   EXPECT_EQ(texts_of(store.results()), (std::vector{text_of(example_result(1)), text_of(example_result(2))}));
 }
 
-TEST(Store, GivesTheNewestAnswerOfTheRunsThatAreAskedFor) {
-  const TemporaryFolder folder;
-  Store store(folder / "results.db");
+TEST_F(AStore, GivesTheNewestAnswerOfTheRunsThatAreAskedFor) {
   hbench::Run labelled = kRun;
   labelled.labels = {{"branch", "main"}};
   CaseResult newer = example_result(1), newest = example_result(1);
@@ -183,9 +166,7 @@ TEST(Store, GivesTheNewestAnswerOfTheRunsThatAreAskedFor) {
   EXPECT_EQ(store.runs().back().id, first + 2);
 }
 
-TEST(Store, GivesOneAnswerToAQuestionWhoeverGaveIt) {
-  const TemporaryFolder folder;
-  Store store(folder / "results.db");
+TEST_F(AStore, GivesOneAnswerToAQuestionWhoeverGaveIt) {
   CaseResult revised = example_result(1);
   revised.asked.implementation = "engine/2";
   CaseResult elsewhere = example_result(1);
@@ -195,9 +176,7 @@ TEST(Store, GivesOneAnswerToAQuestionWhoeverGaveIt) {
   EXPECT_EQ(texts_of(store.results()), (std::vector{text_of(revised), text_of(elsewhere)}));
 }
 
-TEST(Store, HasTheHistoryOfAQuestionAtAPlace) {
-  const TemporaryFolder folder;
-  Store store(folder / "results.db");
+TEST_F(AStore, HasTheHistoryOfAQuestionAtAPlace) {
   hbench::Run labelled = kRun;
   labelled.version = "0.2.0";
   labelled.labels = {{"branch", "main"}, {"commit", "abc"}};
@@ -223,9 +202,7 @@ TEST(Store, HasTheHistoryOfAQuestionAtAPlace) {
   EXPECT_EQ(store.runs()[1].labels, labelled.labels);
 }
 
-TEST(Store, GivesTheBaselinesOfAllRuns) {
-  const TemporaryFolder folder;
-  Store store(folder / "results.db");
+TEST_F(AStore, GivesTheBaselinesOfAllRuns) {
   CaseResult old = example_result(1), revised = example_result(1), failed = example_result(1);
   CaseResult simulated{.asked = example_case(Evidence::simulated)};
   for (CaseResult* result : {&old, &revised, &failed, &simulated}) result->asked.strategy.algorithm = "none";
@@ -235,9 +212,7 @@ TEST(Store, GivesTheBaselinesOfAllRuns) {
   EXPECT_EQ(texts_of(store.baselines()), texts_of({old, revised}));
 }
 
-TEST(Store, NamesTheAnswersThatAreThere) {
-  const TemporaryFolder folder;
-  Store store(folder / "results.db");
+TEST_F(AStore, NamesTheAnswersThatAreThere) {
   CaseResult failed = example_result(9);
   failed.status = CaseStatus::failed;
   CaseResult revised = example_result(1);
@@ -247,9 +222,7 @@ TEST(Store, NamesTheAnswersThatAreThere) {
                                             answer_key(revised.asked, kRun.producer())));
 }
 
-TEST(Store, AppendsAllOrNothing) {
-  const TemporaryFolder folder;
-  Store store(folder / "results.db");
+TEST_F(AStore, AppendsAllOrNothing) {
   const std::int64_t run = store.begin_run(kRun);
   CaseResult broken = example_result(2);
   broken.samples[1].value = std::numeric_limits<double>::quiet_NaN();
@@ -265,9 +238,7 @@ TEST(Store, AppendsAllOrNothing) {
   EXPECT_EQ(store.results().size(), 1u);
 }
 
-TEST(Store, RefusesACaseOfARunThatDoesNotExist) {
-  const TemporaryFolder folder;
-  Store store(folder / "results.db");
+TEST_F(AStore, RefusesACaseOfARunThatDoesNotExist) {
   EXPECT_THROW(store.append(5, example_result(1)), Error);
   EXPECT_THAT(store.results(), IsEmpty());
 }
@@ -284,9 +255,7 @@ TEST(Store, TakesTheNameOfAFileLiterally) {
   std::filesystem::current_path(before);
 }
 
-TEST(Store, CanBeMoved) {
-  const TemporaryFolder folder;
-  Store store(folder / "results.db");
+TEST_F(AStore, CanBeMoved) {
   Store moved = std::move(store);
   store = std::move(moved);
   EXPECT_EQ(store.begin_run(kRun), 1);
