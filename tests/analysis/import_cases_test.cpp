@@ -6,6 +6,7 @@
 #include "analysis/import/import.hpp"
 #include "analysis/points/collectives.hpp"
 #include "collectives/base/file.hpp"
+#include "tests/analysis/import_examples.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace hbench::import_cases_test {
@@ -160,22 +161,15 @@ TEST(ImportCases, AreRefusedWhereTheyWouldBeGuessedAt) {
   }
 }
 
-std::vector<double> seconds(const CaseResult& result, std::string_view metric) {
-  std::vector<double> all;
-  for (const Sample& sample : result.samples)
-    if (sample.metric == metric) all.push_back(sample.value);
-  return all;
-}
-
 TEST(ImportCases, HaveTheTimesOfTheirColumns) {
   for (const char* file : {"per-iteration-columns.txt", "timestamp-column.txt", "gh200-2-nodes.txt"}) {
     const CaseResult first = runs_of(file).at(0).cases.at(0);
-    EXPECT_THAT(seconds(first, metric::kOutOfPlace), ElementsAre(DoubleEq(339.61e-6))) << file;
-    EXPECT_THAT(seconds(first, metric::kInPlace), ElementsAre(DoubleEq(335.85e-6))) << file;
+    EXPECT_THAT(values(first, metric::kOutOfPlace), ElementsAre(DoubleEq(339.61e-6))) << file;
+    EXPECT_THAT(values(first, metric::kInPlace), ElementsAre(DoubleEq(335.85e-6))) << file;
   }
   const CaseResult labelled = runs_of("rank-label-inside-rows.txt", {.ranks = 24, .nodes = 3}).at(0).cases.at(6);
-  EXPECT_THAT(seconds(labelled, metric::kOutOfPlace), ElementsAre(DoubleEq(24410e-6)));
-  EXPECT_THAT(seconds(runs_of("imb-allreduce.txt").at(0).cases.at(0), metric::kOutOfPlace),
+  EXPECT_THAT(values(labelled, metric::kOutOfPlace), ElementsAre(DoubleEq(24410e-6)));
+  EXPECT_THAT(values(runs_of("imb-allreduce.txt").at(0).cases.at(0), metric::kOutOfPlace),
               ElementsAre(DoubleEq(11.69e-6)));
 }
 
@@ -185,8 +179,8 @@ TEST(ImportCases, WithTheSameTestTwiceAreTwoRuns) {
   for (const ImportedOutput& run : runs)
     EXPECT_THAT(cases_of(run), ElementsAre("3 x all-gather - on 2 ranks of 2 nodes"));
   EXPECT_EQ(runs[0].environment, runs[1].environment);
-  EXPECT_THAT(seconds(runs[0].cases.at(0), metric::kInPlace), ElementsAre(DoubleEq(25806.7e-6)));
-  EXPECT_THAT(seconds(runs[1].cases.at(0), metric::kInPlace), ElementsAre(DoubleEq(190310e-6)));
+  EXPECT_THAT(values(runs[0].cases.at(0), metric::kInPlace), ElementsAre(DoubleEq(25806.7e-6)));
+  EXPECT_THAT(values(runs[1].cases.at(0), metric::kInPlace), ElementsAre(DoubleEq(190310e-6)));
 }
 
 TEST(ImportCases, OfATrainingBenchmarkHaveItsModelBatchAndRate) {

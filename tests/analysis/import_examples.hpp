@@ -4,7 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <string>
+#include <vector>
+
+#include "analysis/records/records.hpp"
 
 namespace hbench {
 
@@ -328,6 +332,36 @@ inline std::string catch2_example() {
          "order already                                  100            20       7.48 ms \n"
          "                                           344 ns        341 ns        349 ns \n"
          "                                            19 ns         11 ns         29 ns \n";
+}
+
+/// An example of each format, by its name.
+inline std::map<std::string, std::string> import_examples() {
+  return {{"nccl-tests", nccl_tests_example()},
+          {"nccl-tests-json", nccl_tests_json_example()},
+          {"osu", osu_example(true)},
+          {"google-benchmark", google_benchmark_example()},
+          {"nvbench", nvbench_example()},
+          {"hbench-collective", hbench_collective_example()},
+          {"rccl-tests-records", rccl_tests_example()},
+          {"imb", imb_example()},
+          {"tf-cnn-benchmarks", tf_cnn_benchmarks_example()},
+          {"hyperfine", hyperfine_example()},
+          {"pytest-benchmark", pytest_benchmark_example()},
+          {"jmh", jmh_example()},
+          {"llama-bench", llama_bench_example()},
+          {"name-unit-value", name_unit_value_example()},
+          {"bencher", bencher_example()},
+          {"criterion", criterion_example()},
+          {"libtest", libtest_example()},
+          {"catch2", catch2_example()},
+          {"json-line", "epoch 1\n{\"step_ms\": 12.5, \"tokens_per_s\": 4e5}\n"}};
+}
+
+inline std::vector<double> values(const CaseResult& result, std::string_view metric) {
+  std::vector<double> all;
+  for (const Sample& sample : result.samples)
+    if (sample.metric == metric) all.push_back(sample.value);
+  return all;
 }
 
 }  // namespace hbench

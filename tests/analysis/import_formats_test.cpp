@@ -29,24 +29,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(text.find(from), from.size(), to);
 }
 
-std::vector<double> values(const CaseResult& result, std::string_view metric) {
-  std::vector<double> all;
-  for (const Sample& sample : result.samples)
-    if (sample.metric == metric) all.push_back(sample.value);
-  return all;
-}
-
 TEST(ImportFormats, AreRecognisedByWhatTheyHold) {
-  EXPECT_EQ(recognise(nccl_tests_example(), "a.txt").name, "nccl-tests");
-  EXPECT_EQ(recognise(nccl_tests_json_example(), "a.txt").name, "nccl-tests-json");
-  EXPECT_EQ(recognise(osu_example(true), "a.txt").name, "osu");
-  EXPECT_EQ(recognise(google_benchmark_example(), "a.txt").name, "google-benchmark");
-  EXPECT_EQ(recognise(nvbench_example(), "a.txt").name, "nvbench");
-  EXPECT_EQ(recognise(hbench_collective_example(), "a.txt").name, "hbench-collective");
-  EXPECT_EQ(recognise(rccl_tests_example(), "a.txt").name, "rccl-tests-records");
-  EXPECT_EQ(recognise(imb_example(), "a.txt").name, "imb");
-  EXPECT_EQ(recognise(tf_cnn_benchmarks_example(), "a.txt").name, "tf-cnn-benchmarks");
-  EXPECT_EQ(recognise("epoch 1\n{\"step_ms\": 12.5}\n", "a.txt").name, "json-line");
+  for (const auto& [format, text] : import_examples()) EXPECT_EQ(recognise(text, "a.txt").name, format);
   expect_error([] { recognise("hello\n", "a.txt"); }, ExitCode::usage, HasSubstr("a.txt: nothing known"),
                HasSubstr("hbench list imports"));
   expect_error([] { recognise(" \n", "a.txt"); }, ExitCode::usage, HasSubstr("a.txt: it is empty"));
@@ -339,25 +323,7 @@ TEST(Timestamps, AreTakenToUtc) {
 
 // Whatever a file holds, its parser gives cases that the database takes, or one line that names the file.
 TEST(ImportFormats, SurviveDamage) {
-  const std::map<std::string, std::string> examples{{"nccl-tests", nccl_tests_example()},
-                                                    {"nccl-tests-json", nccl_tests_json_example()},
-                                                    {"osu", osu_example(true)},
-                                                    {"google-benchmark", google_benchmark_example()},
-                                                    {"nvbench", nvbench_example()},
-                                                    {"hbench-collective", hbench_collective_example()},
-                                                    {"rccl-tests-records", rccl_tests_example()},
-                                                    {"imb", imb_example()},
-                                                    {"tf-cnn-benchmarks", tf_cnn_benchmarks_example()},
-                                                    {"hyperfine", hyperfine_example()},
-                                                    {"pytest-benchmark", pytest_benchmark_example()},
-                                                    {"jmh", jmh_example()},
-                                                    {"llama-bench", llama_bench_example()},
-                                                    {"name-unit-value", name_unit_value_example()},
-                                                    {"bencher", bencher_example()},
-                                                    {"criterion", criterion_example()},
-                                                    {"libtest", libtest_example()},
-                                                    {"catch2", catch2_example()},
-                                                    {"json-line", "a\n{\"step_ms\": 12.5, \"tokens_per_s\": 4e5}\n"}};
+  const std::map<std::string, std::string> examples = import_examples();
   unsigned seed = 1;
   for (const ImportFormat* format : import_formats()) {
     SCOPED_TRACE(format->name);
@@ -374,12 +340,8 @@ TEST(ImportFormats, SurviveDamage) {
 }
 
 TEST(ImportFormats, AreReadOrRefusedWhereverTheyAreCut) {
-  for (std::string text : {nccl_tests_json_example(), osu_example(true), google_benchmark_example(), nvbench_example(),
-                           hbench_collective_example(), nccl_tests_example(), rccl_tests_example(), imb_example(),
-                           tf_cnn_benchmarks_example(), hyperfine_example(), pytest_benchmark_example(), jmh_example(),
-                           llama_bench_example(), name_unit_value_example(), bencher_example(), criterion_example(),
-                           libtest_example(), catch2_example()}) {
-    const ImportFormat& format = recognise(text, "a.txt");
+  for (auto [name, text] : import_examples()) {
+    const ImportFormat& format = find_import_format(name);
     for (; !text.empty(); text.pop_back()) {
       try {
         EXPECT_FALSE(format.parse(text, "a.txt", {}).cases.empty());

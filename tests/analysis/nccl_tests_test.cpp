@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "analysis/import/nccl_tests_output.hpp"
+#include "collectives/base/text.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace hbench::nccl_tests_test {
@@ -30,11 +30,7 @@ std::string output_of(const std::string& rows, const std::string& prefix = "") {
       "#wrong\n";
   text += rows + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.5\n";
   std::string prefixed;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = text.find('\n', begin) + 1;
-    prefixed += prefix + text.substr(begin, end - begin);
-    begin = end;
-  }
+  for (const std::string_view line : lines_of(text)) prefixed += fmt::format("{}{}\n", prefix, line);
   return prefixed;
 }
 
@@ -67,11 +63,6 @@ TEST(NcclTests, GiveTheSoonerTimeOfEachSizeAndTheWorldOfTheirDevices) {
     EXPECT_NEAR(output.curve.points[1].time.value, 21e-6, 1e-12) << prefix;
     EXPECT_THAT(output.notes, IsEmpty());
   }
-}
-
-TEST(NcclTests, AreToldFromATableOfSteps) {
-  EXPECT_TRUE(is_nccl_tests_output(output_of(kRows)));
-  EXPECT_FALSE(is_nccl_tests_output("profile,workload,gpus\n"));
 }
 
 TEST(NcclTests, NameTheirCollectiveOrShowItByTheirBusBandwidth) {
@@ -113,11 +104,6 @@ TEST(NcclTests, OfASizeThatIsRepeatedCountTheMedian) {
 TEST(NcclTests, HaveTheRanksThatAreGivenWhereDevicesAreNotListed) {
   const std::string bare = "# nThread 1 nGpus 1\n" + kRows;
   EXPECT_EQ(parse_nccl_tests(bare, "ar.txt", 4, 1).curve.nodes, 1);
-  expect_error([&] { parse_nccl_tests(bare, "ar.txt"); }, ExitCode::usage,
-               "ar.txt: its list of devices does not say on how many GPUs of how many nodes it ran",
-               "add such as --ranks 16 --nodes 2");
-  expect_error([&] { parse_nccl_tests(output_of(kRows), "ar.txt", 0, 4); }, ExitCode::usage,
-               "ar.txt: it says that it ran on 2 nodes, and 4 are given");
 }
 
 TEST(NcclTests, ThatAreNoMeasurementNameTheirLine) {
