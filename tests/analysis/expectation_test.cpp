@@ -12,6 +12,7 @@
 #include "collectives/base/error.hpp"
 #include "collectives/network/library_model.hpp"
 #include "tests/analysis/lab_cluster.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench::expectation_test {
 namespace {
@@ -139,13 +140,8 @@ TEST(Expect, LeavesOutWhatCannotBeComparedAndRefusesWhereThatIsAll) {
   const Expectation all = expectation({benchmark, measured(1, 1, 1024, 1e-5), measured(8, 1, 1024, 4e-5)});
   EXPECT_EQ(all.sizes.size(), 1U);
   EXPECT_EQ(all.notes.size(), 2U);
-  try {
-    expectation({measured(1, 1, 1024, 1e-5)});
-    FAIL() << "one GPU was compared";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
-    EXPECT_THAT(error.hint(), HasSubstr("one GPU exchanges nothing"));
-  }
+  expect_error([] { expectation({measured(1, 1, 1024, 1e-5)}); }, ExitCode::usage, testing::_,
+               HasSubstr("one GPU exchanges nothing"));
 }
 
 }  // namespace

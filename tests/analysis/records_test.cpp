@@ -7,6 +7,7 @@
 
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench::records_test {
 namespace {
@@ -19,13 +20,8 @@ TEST(Evidence, IsReadBackFromItsText) {
 }
 
 TEST(Evidence, WithASlipOfThePenSuggestsWhatWasMeant) {
-  try {
-    parse_evidence("mesured");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
-    EXPECT_STREQ(error.what(), "no evidence 'mesured'; did you mean 'measured'?");
-  }
+  expect_error([] { parse_evidence("mesured"); }, ExitCode::usage, "no evidence 'mesured'; did you mean 'measured'?",
+               testing::_);
 }
 
 TEST(StrategyLabel, NamesWhatALegendNeeds) {

@@ -7,6 +7,7 @@
 #include "analysis/store/store.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
+#include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::store_prune_test {
@@ -108,15 +109,12 @@ TEST(Prune, RefusesADatabaseInWhichOthersReferToItsRuns) {
   for (const char* sql : {"CREATE TABLE notes (run_id INTEGER REFERENCES run (id)); INSERT INTO notes VALUES (1)",
                           "CREATE TRIGGER keep BEFORE DELETE ON run BEGIN SELECT RAISE(ABORT, 'mine'); END",
                           "CREATE TRIGGER lost BEFORE DELETE ON run BEGIN DELETE FROM nowhere; END"}) {
+    SCOPED_TRACE(sql);
     const TemporaryFolder folder;
     fill(folder / "r.db");
     run_sql(folder / "r.db", sql);
-    try {
-      prune_database(folder / "r.db", {.keep = 3}, false);
-      ADD_FAILURE() << sql;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::wrong_data) << sql;
-    }
+    expect_error([&] { prune_database(folder / "r.db", {.keep = 3}, false); }, ExitCode::wrong_data, testing::_,
+                 testing::_);
     EXPECT_EQ(Store(folder / "r.db", Store::Mode::read_only).runs().size(), 10U) << "all or none";
   }
 }

@@ -8,6 +8,7 @@
 #include "analysis/store/uuid.hpp"
 #include "collectives/base/error.hpp"
 #include "store_cases.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench::store_test {
 namespace {
@@ -226,13 +227,11 @@ TEST_F(AStore, AppendsAllOrNothing) {
   const std::int64_t run = store.begin_run(kRun);
   CaseResult broken = example_result(2);
   broken.samples[1].value = std::numeric_limits<double>::quiet_NaN();
-  try {
-    store.append(run, {example_result(1), broken});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::wrong_data);
-    EXPECT_STREQ(error.what(), "ledger/wait of resnet50 at 4 GPUs, rank 1, iteration 1, is not a number");
-  }
+  expect_error(
+      [&] {
+        store.append(run, {example_result(1), broken});
+      },
+      ExitCode::wrong_data, "ledger/wait of resnet50 at 4 GPUs, rank 1, iteration 1, is not a number", testing::_);
   EXPECT_THAT(store.results(), IsEmpty());
   store.append(run, example_result(1));
   EXPECT_EQ(store.results().size(), 1u);

@@ -13,6 +13,7 @@
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/prediction/slow_causes.hpp"
 #include "collectives/base/error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench::training_expectation_test {
 namespace {
@@ -117,14 +118,8 @@ TEST(ExpectTraining, NamesCausesOfARateFarBelowTheExpectedOneInAWideBand) {
 TEST(ExpectTraining, RefusesOneGpuAndSeveralStrategies) {
   PredictionRequest both = request();
   both.algorithms = {"ring", "ps"};
-  for (const PredictionRequest& asked : {request(1), both}) {
-    try {
-      expectation(100, asked);
-      FAIL() << "it was taken";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::usage);
-    }
-  }
+  for (const PredictionRequest& asked : {request(1), both})
+    expect_error([&] { expectation(100, asked); }, ExitCode::usage, testing::_, testing::_);
 }
 
 }  // namespace

@@ -24,6 +24,18 @@ void expect_error(Call call, ExitCode code, const ::testing::Matcher<std::string
   }
 }
 
+/// `message / hint` of the `Error` of this code that `call` throws; empty where it throws none.
+template <class Call>
+std::string refusal_of(Call call, ExitCode code = ExitCode::usage) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code);
+    return std::string(error.what()) + " / " + error.hint();
+  }
+  return "";
+}
+
 /// `action` throws a usage Error with exactly this message, and a hint that contains `hint`.
 template <class Action>
 void expect_usage_error(Action action, const std::string& message, const std::string& hint) {

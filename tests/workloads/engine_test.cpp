@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "tests/support/expect_error.hpp"
 #include "tests/workloads/engine_ranks.hpp"
 
 namespace hbench::engine_test {
@@ -167,13 +168,8 @@ TEST(Engine, BlamesWorkersWhoseGradientsAreMissingOnceItsOwnAreThere) {
   coordinator->report_missing();  // nobody: its own are missing, too
   worker->report_missing();
   coordinator->announce(kBackward, others);
-  try {
-    coordinator->report_missing();
-    FAIL() << "nobody is blamed";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::lost_rank);
-    EXPECT_THAT(error.what(), HasSubstr("the gradients of rank 1, 2"));
-  }
+  expect_error([&] { coordinator->report_missing(); }, ExitCode::lost_rank, HasSubstr("the gradients of rank 1, 2"),
+               ::testing::_);
 }
 
 TEST(Engine, NamesTheServerThatDoesNotAnswer) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "collectives/executors/executor.hpp"
+#include "tests/support/expect_error.hpp"
 #include "tests/workloads/training_cases.hpp"
 #include "workloads/libtorch.hpp"
 #include "workloads/training.hpp"
@@ -174,14 +175,8 @@ TEST_F(GpuTraining, SaysThatMemoryIsNotEnoughAndWhatToDo) {
   request.image_size = 224;
   const auto device = make_cuda_device(0);
   const std::vector<DeviceMemory> taken = fill_memory(*device);
-  try {
-    reference_parameters(request);
-    FAIL() << "there was room";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::environment);
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("out of memory"));
-    EXPECT_THAT(error.hint(), ::testing::HasSubstr("--batch"));
-  }
+  expect_error([&] { reference_parameters(request); }, ExitCode::environment, ::testing::HasSubstr("out of memory"),
+               ::testing::HasSubstr("--batch"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "collectives/base/error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench::optimizers_test {
 namespace {
@@ -161,14 +162,7 @@ TEST(Optimizers, HaveAMomentumToExchangeWhereThatIsAdams) {
 }
 
 TEST(Optimizers, RefuseTheirValuesWithWhatIsRight) {
-  const auto refusal = [](const char* text) {
-    try {
-      parse_optimizer(text);
-    } catch (const Error& error) {
-      return std::string(error.what()) + " / " + error.hint();
-    }
-    return std::string("nothing");
-  };
+  const auto refusal = [](const char* text) { return refusal_of([&] { parse_optimizer(text); }); };
   EXPECT_THAT(refusal("momentum:1"), HasSubstr("'1' is not the momentum of momentum, a number from 0 to 0.9999"));
   EXPECT_THAT(refusal("momentum:x"), HasSubstr("write momentum:0.9"));
   EXPECT_THAT(refusal("sgd:0.9"), HasSubstr("sgd takes no number after its name"));

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "tests/support/expect_error.hpp"
 #include "tests/workloads/replay_cases.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
@@ -114,14 +115,9 @@ void end_step(const std::function<void(std::vector<float>& sums)>& spoil, bool w
 TEST(Replay, NamesTheElementWhoseSumIsWrong) {
   end_step([](auto&) {}, true);
   end_step([](auto&) {}, false);
-  const auto message_of = [](std::size_t element, bool whole) -> std::string {
-    try {
-      end_step([&](std::vector<float>& sums) { sums[element] += 1; }, whole);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::wrong_data);
-      return error.what();
-    }
-    return "";
+  const auto message_of = [](std::size_t element, bool whole) {
+    return refusal_of([&] { end_step([&](std::vector<float>& sums) { sums[element] += 1; }, whole); },
+                      ExitCode::wrong_data);
   };
   EXPECT_THAT(message_of(100, false), HasSubstr("element 100 of head"));
   EXPECT_THAT(message_of(141'006, true), HasSubstr("element 6 of stem"));
