@@ -154,8 +154,7 @@ class Reader {
     entry.state.started = state == "started" || time_of(value, "time_discovered_started_ns") > 0;
     starts_ = starts_ || *entry.state.started;
     entry.state.between_two = is_true(value, "is_p2p");
-    const double number = entry.state.between_two ? 0 : json_number(value, "collective_seq_id");
-    if (number >= 1 && number < 1e15) entry.state.sequence = static_cast<std::int64_t>(number);
+    if (!entry.state.between_two) entry.state.sequence = known_whole(json_number(value, "collective_seq_id"));
     entry.state.bytes = entry.exchange.elements * type_bytes(entry.exchange.type);
     entry.state.launched = time_of(value, "time_created_ns");
     for (const char* time : {"time_created_ns", "time_discovered_started_ns", "time_discovered_completed_ns"})

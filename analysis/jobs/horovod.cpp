@@ -91,9 +91,7 @@ class Reader {
     Tensor& tensor = known->second;
     tensor.exchange.tensor = static_cast<std::int64_t>(process);
     const std::string kind = json_text(event, "ph"), name = json_text(event, "name");
-    const Json* arguments = json_member(event, "args");
-    static const Json kNone = Json::object();
-    const Json& facts = arguments != nullptr && arguments->is_object() ? *arguments : kNone;
+    const Json& facts = json_object(event, "args");
     if (kind == "M" && name == "process_name") tensor.name = json_text(facts, "name");
     if (!std::isfinite(at)) return;
     if (kind == "B") begin(tensor, name, at);

@@ -171,6 +171,12 @@ const nlohmann::json* json_member(const nlohmann::json& object, const char* name
   return found == object.end() ? nullptr : &*found;
 }
 
+const nlohmann::json& json_object(const nlohmann::json& object, const char* name) {
+  static const nlohmann::json kNone = nlohmann::json::object();
+  const nlohmann::json* member = json_member(object, name);
+  return member != nullptr && member->is_object() ? *member : kNone;
+}
+
 std::string json_text(const nlohmann::json& object, const char* name) {
   const nlohmann::json* value = json_member(object, name);
   return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
@@ -192,6 +198,8 @@ double elements_of_shape(const nlohmann::json& shape) {
   for (const nlohmann::json& size : shape) product *= size.is_number() ? size.get<double>() : std::nan("");
   return product;
 }
+
+std::int64_t known_whole(double number) { return number >= 1 && number < 1e15 ? static_cast<std::int64_t>(number) : 0; }
 
 std::int64_t known_elements(double number) {
   return number >= 1 && number <= 1e12 ? static_cast<std::int64_t>(number) : 0;

@@ -36,10 +36,14 @@ nlohmann::json parse_element(std::string_view text, std::string_view file_name);
 
 /// Returns a member of an object; null where there is none.
 const nlohmann::json* json_member(const nlohmann::json& object, const char* name);
+/// Returns a member that is an object itself; one without members where there is none.
+const nlohmann::json& json_object(const nlohmann::json& object, const char* name);
 /// Returns the text of a member; empty where there is none.
 std::string json_text(const nlohmann::json& object, const char* name);
 /// Returns the number of a member; NaN where there is none.
 double json_number(const nlohmann::json& object, const char* name);
+/// Returns the whole part of a number from 1 to less than 10^15 as such; 0 for others.
+std::int64_t known_whole(double number);
 /// Returns the first element of a list of texts; empty where `list` is null, no list, or does not begin with a text.
 std::string json_first_text(const nlohmann::json* list);
 

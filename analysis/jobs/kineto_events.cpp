@@ -112,10 +112,7 @@ class Reader {
       ++events_.untimed;
       return;
     }
-    static const Json kNone = Json::object();
-    const Json* arguments = json_member(event, "args");
-    event_at(event, arguments != nullptr && arguments->is_object() ? *arguments : kNone,
-             {at * 1e-6, (at + duration) * 1e-6, thread_of(event)});
+    event_at(event, json_object(event, "args"), {at * 1e-6, (at + duration) * 1e-6, thread_of(event)});
   }
 
   static std::int64_t thread_of(const Json& event) {
@@ -142,8 +139,7 @@ class Reader {
   }
 
   static std::int64_t correlation_of(const Json& arguments) {
-    const double correlation = json_number(arguments, "correlation");
-    return correlation > 0 && correlation < 1e15 ? static_cast<std::int64_t>(correlation) : 0;
+    return known_whole(json_number(arguments, "correlation"));
   }
 
   void on_device(const std::string& name, const Json& arguments, const KinetoEvents::Interval& when) {
@@ -164,7 +160,8 @@ class Reader {
     if (name.starts_with("ProfilerStep#")) source_.keep(events_.steps, {when, name}, name.size());
     if (name.starts_with("Optimizer.step#")) source_.keep(events_.optimizers, {when, name}, name.size());
     if (name.starts_with("FSDP::") || name.starts_with("FullyShardedDataParallel")) events_.sharded = true;
-    if (name.starts_with(kBackwardTask)) source_.keep(events_.tasks, {when, sequence_of(arguments)});
+    if (name.starts_with(kBackwardTask))
+      source_.keep(events_.tasks, {when, known_whole(json_number(arguments, "Sequence number"))});
     if (name == kAccumulateGrad) source_.keep(events_.gradients, {when, input_elements(arguments, 0)});
     const auto is_of = [&](const auto& words) {
       return std::ranges::any_of(words, [&](std::string_view word) { return name.starts_with(word); });
@@ -186,11 +183,6 @@ class Reader {
     }
     events_.first = events_.of_pytorch ? std::min(events_.first, when.begin) : when.begin;
     events_.of_pytorch = true;
-  }
-
-  static std::int64_t sequence_of(const Json& arguments) {
-    const double sequence = json_number(arguments, "Sequence number");
-    return sequence >= 1 && sequence < 1e15 ? static_cast<std::int64_t>(sequence) : 0;
   }
 
   static KinetoEvents::Exchange exchange(const std::string& name, const Json& arguments,

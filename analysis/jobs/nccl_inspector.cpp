@@ -71,12 +71,9 @@ class Reader {
 
  private:
   void object(const Json& value) {
-    const Json* header = json_member(value, "header");
-    const Json* metadata = json_member(value, "metadata");
-    if (header != nullptr && header->is_object())
-      writer_ = writer_of(*header, metadata != nullptr && metadata->is_object() ? *metadata : Json::object());
-    if (const Json* stats = json_member(value, "dump_stats"); stats != nullptr && stats->is_object())
-      dropped_ = dropped_ || json_number(*stats, "coll_dropped_total") > 0;
+    if (const Json* header = json_member(value, "header"); header != nullptr && header->is_object())
+      writer_ = writer_of(*header, json_object(value, "metadata"));
+    dropped_ = dropped_ || json_number(json_object(value, "dump_stats"), "coll_dropped_total") > 0;
     if (const Json* exchange = json_member(value, "coll_perf"); exchange != nullptr && exchange->is_object())
       add(*exchange, "coll");
     if (const Json* exchange = json_member(value, "p2p_perf"); exchange != nullptr && exchange->is_object())
@@ -108,11 +105,10 @@ class Reader {
     if (bytes >= 1 && bytes <= kMostBytes) exchange.bytes = static_cast<std::int64_t>(bytes);
     const double took = json_number(value, (kind + "_exec_time_us").c_str());
     if (took > 0 && took < 1e12) exchange.duration = Seconds(took * 1e-6);
-    if (const Json* times = json_member(value, "event_trace_ts"); times != nullptr && times->is_object()) {
-      const double at = json_number(*times, (kind + "_start_ts").c_str()), began = kernel_begin(*times);
-      if (at > 0) each.at = at;
-      if (at > 0 && began >= at) exchange.began = Seconds((began - at) * 1e-6);
-    }
+    const Json& times = json_object(value, "event_trace_ts");
+    const double at = json_number(times, (kind + "_start_ts").c_str()), began = kernel_begin(times);
+    if (at > 0) each.at = at;
+    if (at > 0 && began >= at) exchange.began = Seconds((began - at) * 1e-6);
     const std::size_t texts = each.writer.process.size() + 2 * each.writer.group.size();
     source_.keep(exchanges_, std::move(each), texts);
   }
