@@ -30,55 +30,50 @@ constexpr Variant kVariants[] = {
     {"ps", "sliced", {.workers = 1, .servers = 1, .colocated = true}},
 };
 
+/// A rank's steps, and how many of their sums are wrong.
+using Work = std::function<int(const TrainingRequest&, Endpoint&, int& wrong)>;
+
+void expect_sums(const Variant& variant, const char* fusion, const Work& work_of, const DeviceFactory& devices = {}) {
+  SCOPED_TRACE(fmt::format("{} {} workers {} servers {} {}", variant.algorithm, variant.world.workers,
+                           variant.world.servers, variant.placement, fusion));
+  const TrainingRequest request = make_request(variant.world, variant.algorithm, variant.placement, fusion);
+  const auto workers = static_cast<std::size_t>(variant.world.workers);
+  std::vector<int> wrong(workers), steps(workers);
+  const auto train = [&](Endpoint& endpoint) {
+    const auto rank = static_cast<std::size_t>(endpoint.transport().rank());
+    int ignored = 0;
+    const int done = work_of(request, endpoint, rank < workers ? wrong[rank] : ignored);
+    if (rank < workers) steps[rank] = done;
+  };
+  EXPECT_THAT(on_all_ranks(variant.world.ranks(), train, devices), Each(IsEmpty()));
+  EXPECT_THAT(wrong, Each(0));
+  EXPECT_THAT(steps, Each(kSteps));
+}
+
 TEST(Engine, SumsEveryGradientInEveryStepWhateverTheAlgorithmAndTheFusion) {
-  for (const Variant& variant : kVariants) {
+  const Work work_of = [](const TrainingRequest& request, Endpoint& endpoint, int& wrong) {
+    return work(request, endpoint, announce_all, wrong);
+  };
+  for (const Variant& variant : kVariants)
     for (const char* fusion :
-         {"none", "threshold:1KiB", "horovod:16KiB:100us", "ddp", "byteps:4KB:10KB", "mg-wfbp:1us:1Gbit/s"}) {
-      SCOPED_TRACE(fmt::format("{} {} workers {} servers {} {}", variant.algorithm, variant.world.workers,
-                               variant.world.servers, variant.placement, fusion));
-      const TrainingRequest request = make_request(variant.world, variant.algorithm, variant.placement, fusion);
-      const auto workers = static_cast<std::size_t>(variant.world.workers);
-      std::vector<int> wrong(workers), steps(workers);
-      const auto failures = on_all_ranks(variant.world.ranks(), [&](Endpoint& endpoint) {
-        const auto rank = static_cast<std::size_t>(endpoint.transport().rank());
-        int ignored = 0;
-        const int done = work(request, endpoint, announce_all, rank < workers ? wrong[rank] : ignored);
-        if (rank < workers) steps[rank] = done;
-      });
-      EXPECT_THAT(failures, Each(IsEmpty()));
-      EXPECT_THAT(wrong, Each(0));
-      EXPECT_THAT(steps, Each(kSteps));
-    }
-  }
+         {"none", "threshold:1KiB", "horovod:16KiB:100us", "ddp", "byteps:4KB:10KB", "mg-wfbp:1us:1Gbit/s"})
+      expect_sums(variant, fusion, work_of);
 }
 
 /// Gradients are announced before they are there, and sums told before they are made.
 TEST(Engine, SumsEveryGradientOnDevicesThatDoTheirWorkLater) {
-  for (const Variant& variant : kVariants) {
-    for (const char* fusion : {"none", "horovod:16KiB:100us", "ddp", "byteps:4KB:10KB"}) {
-      SCOPED_TRACE(fmt::format("{} {} workers {} servers {}", variant.algorithm, variant.world.workers,
-                               variant.world.servers, fusion));
-      const TrainingRequest request = make_request(variant.world, variant.algorithm, variant.placement, fusion);
-      const auto workers = static_cast<std::size_t>(variant.world.workers);
-      std::vector<int> wrong(workers), steps(workers);
-      const auto train = [&](Endpoint& endpoint) {
-        const auto rank = static_cast<std::size_t>(endpoint.transport().rank());
-        LazyDevice computing(static_cast<unsigned>(rank) + 100);
-        const Announce announce_early = [&](Handover& handover, Rank own, int step) {
-          const int tensors = test_layout().tensors();
-          for (int i = 0; i < tensors; ++i)
-            handover.announce(kBackward, (i + own + step) % tensors, computing.record_event());
-        };
-        int ignored = 0;
-        const int done = work(request, endpoint, announce_early, rank < workers ? wrong[rank] : ignored, computing);
-        if (rank < workers) steps[rank] = done;
-      };
-      const auto failures = on_all_ranks(variant.world.ranks(), train, lazy_devices());
-      EXPECT_THAT(failures, Each(IsEmpty()));
-      EXPECT_THAT(wrong, Each(0));
-      EXPECT_THAT(steps, Each(kSteps));
-    }
-  }
+  const Work work_of = [](const TrainingRequest& request, Endpoint& endpoint, int& wrong) {
+    LazyDevice computing(static_cast<unsigned>(endpoint.transport().rank()) + 100);
+    const Announce announce_early = [&](Handover& handover, Rank own, int step) {
+      const int tensors = test_layout().tensors();
+      for (int i = 0; i < tensors; ++i)
+        handover.announce(kBackward, (i + own + step) % tensors, computing.record_event());
+    };
+    return work(request, endpoint, announce_early, wrong, computing);
+  };
+  for (const Variant& variant : kVariants)
+    for (const char* fusion : {"none", "horovod:16KiB:100us", "ddp", "byteps:4KB:10KB"})
+      expect_sums(variant, fusion, work_of, lazy_devices());
 }
 
 /// What steps of a method by momenta make of numbers on all ranks, whose devices are these.

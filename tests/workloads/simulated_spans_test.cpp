@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "tests/collectives/clusters.hpp"
-#include "workloads/simulation/step_simulator.hpp"
+#include "tests/workloads/simulated_step.hpp"
 
 namespace hbench::simulated_spans_test {
 namespace {
@@ -14,14 +13,6 @@ using namespace ::hbench::support;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// 10 ms forward, 20 ms backward; tensors of 1000, 2000 and 3000 elements, whose rings take 3, 4 and 5 ms.
-StepTimeline three_tensors() {
-  return {.batch = 3,
-          .forward = Seconds(0.010),
-          .backward = Seconds(0.020),
-          .gradients = {{"c", 1000, Seconds(0.005)}, {"b", 2000, Seconds(0.010)}, {"a", 3000, Seconds(0.020)}}};
-}
-
 struct SimulatedSpans {
   StepTimes times;
   std::vector<Span> spans;
@@ -29,12 +20,10 @@ struct SimulatedSpans {
 
 SimulatedSpans simulate_spans(const Profile& profile, const char* algorithm, const char* fusion, bool overlap,
                               World world = {.workers = 2}, Seconds update = Seconds(0)) {
-  StepTimeline timeline = three_tensors();
+  StepTimeline timeline = three_tensors(5, 10, 20);
   timeline.update = update;
-  const TrainingStrategy strategy{.algorithm = parse_algorithm_rule(algorithm),
-                                  .placement = nullptr,
-                                  .fusion = parse_fusion(fusion),
-                                  .overlap = overlap};
+  TrainingStrategy strategy = ring(fusion, overlap);
+  strategy.algorithm = parse_algorithm_rule(algorithm);
   SimulatedSpans result;
   result.times = StepSimulator(profile, world).run(timeline, strategy, 1, End::stated, &result.spans);
   return result;
@@ -132,9 +121,10 @@ TEST(SimulatedSpans, ChangeNoTime) {
   profile.overlap_slowdown = 0.5;
   const TrainingStrategy strategy{
       .algorithm = parse_algorithm_rule("ring"), .placement = nullptr, .fusion = parse_fusion("ddp"), .overlap = true};
-  const StepTimes without = StepSimulator(profile, {.workers = 4}).run(three_tensors(), strategy);
+  const StepTimes without = StepSimulator(profile, {.workers = 4}).run(three_tensors(5, 10, 20), strategy);
   std::vector<Span> spans;
-  const StepTimes with = StepSimulator(profile, {.workers = 4}).run(three_tensors(), strategy, 1, End::stated, &spans);
+  const StepTimes with =
+      StepSimulator(profile, {.workers = 4}).run(three_tensors(5, 10, 20), strategy, 1, End::stated, &spans);
   EXPECT_EQ(without.step, with.step);
   EXPECT_FALSE(spans.empty());
 }
