@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "collectives/base/digest.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {
@@ -87,13 +88,11 @@ SampleShape parse_sample_shape(std::string_view text) {
     rest = rest.substr(0, colon);
   }
   std::int64_t elements = 1;
-  for (std::size_t end = 0; end != rest.npos;) {
-    end = rest.find('x');
-    const std::int64_t size = parse_number<std::int64_t>(rest.substr(0, end)).value_or(0);
+  for (const std::string_view part : split(rest, 'x')) {
+    const std::int64_t size = parse_number<std::int64_t>(part).value_or(0);
     if (size < 1 || size > kMostElements / elements) throw bad_shape(text, "sizes are whole numbers of at least 1");
     elements *= size;
     shape.sizes.push_back(size);
-    if (end != rest.npos) rest.remove_prefix(end + 1);
   }
   return shape;
 }
