@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 
 #include "analysis/points/collectives.hpp"
 #include "analysis/points/tracked_metric.hpp"
@@ -30,15 +31,8 @@ double work_of(const CaseResult& result, LimitMetric metric) {
 }  // namespace
 
 std::string_view unit_of(LimitMetric metric) {
-  switch (metric) {
-    case LimitMetric::seconds:
-      return "s";
-    case LimitMetric::samples_per_second:
-      return "samples/s";
-    case LimitMetric::bus_bandwidth:
-      break;
-  }
-  return "B/s";
+  constexpr std::array<std::string_view, 3> kUnits{"s", "samples/s", "B/s"};
+  return kUnits.at(static_cast<std::size_t>(metric));
 }
 
 Launch limit_values(const CaseResult& result, LimitMetric metric) {

@@ -298,16 +298,6 @@ std::span<const Preset* const> presets() {
   return kTable;
 }
 
-double PresetFigure::at(End end) const {
-  switch (end) {
-    case End::better:
-      return better;
-    case End::worse:
-      return worse;
-    case End::stated:
-      break;
-  }
-  return stated;
-}
+double PresetFigure::at(End end) const { return end == End::better ? better : end == End::worse ? worse : stated; }
 
 }  // namespace hbench
