@@ -24,6 +24,13 @@ Json entry(int sequence, State state, const std::string& name = "nccl:all_reduce
   return entry;
 }
 
+/// A dump of one rank of the job of `ranks`.
+Json dump_of(const Json& entries, const char* ranks = "[0, 1]") {
+  Json dump = flight_dump(entries);
+  dump["pg_config"]["0"]["ranks"] = ranks;
+  return dump;
+}
+
 /// The job of ranks that have completed three exchanges, and then did this.
 TrainingJob job_of_two(const std::vector<std::vector<Json>>& ranks) {
   std::vector<Recording> recordings;
@@ -31,9 +38,7 @@ TrainingJob job_of_two(const std::vector<std::vector<Json>>& ranks) {
     Json entries = Json::array();
     for (int sequence = 1; sequence <= 3; ++sequence) entries.push_back(entry(sequence, State::completed));
     for (const Json& each : ranks[rank]) entries.push_back(each);
-    Json dump = flight_dump(entries);
-    dump["pg_config"]["0"]["ranks"] = "[0, 1]";
-    recordings.push_back(RecordedFile("nccl_trace_rank_" + std::to_string(rank), dump.dump()).read().at(0));
+    recordings.push_back(RecordedFile("nccl_trace_rank_" + std::to_string(rank), dump_of(entries).dump()).read().at(0));
   }
   return make_job(std::move(recordings), {});
 }
@@ -85,9 +90,7 @@ std::string running_dump(int last, bool completed, double later = 0) {
     entries.back()["time_created_ns"] = 1'700'000'000'000'000'000 + static_cast<std::int64_t>(later * 1e9);
     entries.back()["time_discovered_completed_ns"] = nullptr;
   }
-  Json dump = flight_dump(entries);
-  dump["pg_config"]["0"]["ranks"] = "[0, 1]";
-  return dump.dump();
+  return dump_of(entries).dump();
 }
 
 TEST(Hang, IsNotTakenFromARunningJobWhoseRanksAreDumpedOneAfterTheOther) {
@@ -123,8 +126,7 @@ TEST(Hang, IsNotTakenFromARunningJobWhoseRanksAreDumpedOneAfterTheOther) {
 
 TEST(Hang, IsNotLaidToARankWhoseDumpIsCutOff) {
   Json entries = Json::array({entry(1, State::completed), entry(2, State::completed), entry(3, State::scheduled)});
-  Json dump = flight_dump(entries);
-  dump["pg_config"]["0"]["ranks"] = "[0, 1]";
+  const Json dump = dump_of(entries);
   // Else JSON has its members in the order of their names: what is cut off is the end of the entries.
   const std::string whole = R"({"pg_config": )" + dump["pg_config"].dump() + R"(, "entries": )" + entries.dump() + "}";
   std::vector<Recording> recordings = RecordedFile("rank_0", whole).read();
@@ -154,9 +156,7 @@ TEST(Hang, OfASendOutlivesWhatElseCompletesInItsGroup) {
 
 TEST(Hang, SaysNothingOfStartsThatAreNotRecorded) {
   Json entries = Json::array({flight_entry("nccl:all_reduce", {{1000}}, 1), entry(4, State::scheduled)});
-  Json dump = flight_dump(entries);
-  dump["pg_config"]["0"]["ranks"] = "[0]";
-  EXPECT_EQ(make_job(RecordedFile("nccl_trace_rank_0", dump.dump()).read(), {}).hang,
+  EXPECT_EQ(make_job(RecordedFile("nccl_trace_rank_0", dump_of(entries, "[0]").dump()).read(), {}).hang,
             "1 collective of 1 rank had not completed: all_reduce 4 of default_pg (16 MiB).");
 }
 

@@ -28,8 +28,7 @@ TrainingRequest counting_request(const char* method, World world, const char* pl
 }
 
 void expect_every_push_once(const TrainingRequest& request, const DeviceFactory& devices = {}) {
-  const Trained all = train_counting(
-      request, [](Rank) { return Seconds(1e-4); }, [](Rank, const StepReport&) {}, devices);
+  const Trained all = train_counting(request, {.devices = devices});
   EXPECT_THAT(all.failures, Each(IsEmpty()));
   float expected = 0;
   for (std::size_t worker = 0; worker < all.iterations.size(); ++worker) {
@@ -88,8 +87,7 @@ void expect_what_was_coded(const char* method, const char* compressor, const Dev
   SCOPED_TRACE(fmt::format("{} {}", method, compressor));
   TrainingRequest request = counting_request(method, {.workers = 3, .servers = 2});
   request.strategy.compressor = parse_compressor(compressor);
-  const Trained all = train_counting(
-      request, [](Rank) { return Seconds(1e-4); }, [](Rank, const StepReport&) {}, devices);
+  const Trained all = train_counting(request, {.devices = devices});
   EXPECT_THAT(all.failures, Each(IsEmpty()));
   std::vector<float> expected;
   for (const std::int64_t elements : test_layout().elements) {
@@ -140,8 +138,7 @@ TEST(AsyncServers, MoveByAPushOfEachWorkerAsFarAsASynchronousStepWhateverTheOpti
     TrainingRequest request = counting_request("async-ps", {.workers = kWorkers, .servers = 2});
     request.strategy.optimizer = parse_optimizer(each->name);
     request.learning_rate = {};
-    const Trained all = train_counting(
-        request, [](Rank) { return Seconds(1e-4); }, [](Rank, const StepReport&) {}, {}, 0.5F);
+    const Trained all = train_counting(request, {.gradient = 0.5F});
     EXPECT_THAT(all.failures, Each(IsEmpty()));
     const int pushes = std::accumulate(all.iterations.begin(), all.iterations.end(), 0);
     for (const auto& parameters : all.parameters)
@@ -179,7 +176,7 @@ constexpr Seconds kPass{0.02};  // outlasts what threads of a busy machine wait 
 Trained train_with_a_slow_worker(const char* method) {
   TrainingRequest request = counting_request(method, {.workers = kWorkers, .servers = 1});
   request.steps = 8;
-  const Trained all = train_counting(request, [](Rank rank) { return rank == 1 ? kSlower * kPass : kPass; });
+  const Trained all = train_counting(request, {.pass = [](Rank rank) { return rank == 1 ? kSlower * kPass : kPass; }});
   EXPECT_THAT(all.failures, Each(IsEmpty()));
   return all;
 }
@@ -197,7 +194,7 @@ TEST(AsyncServers, LetASlowWorkerHoldUpAllWhereStalenessIsBounded) {
 // Its iterations are the least that any worker does: others go on untimed until it has done its own.
 TEST(AsyncServers, LetEveryWorkerDoAllTimedStepsBesideAllOthers) {
   const Trained all = train_counting(counting_request("async-ps", {.workers = 3, .servers = 1}),
-                                     [](Rank rank) { return Seconds(rank == 2 ? 0.02 : 0.002); });
+                                     {.pass = [](Rank rank) { return Seconds(rank == 2 ? 0.02 : 0.002); }});
   EXPECT_THAT(all.failures, Each(IsEmpty()));
   for (const auto& steps : all.steps) EXPECT_EQ(steps.size(), static_cast<std::size_t>(kSteps));
   EXPECT_GT(all.iterations[0], all.iterations[2]);
@@ -209,11 +206,11 @@ TEST(AsyncServers, NameAWorkerThatStopsAnswering) {
     TrainingRequest request = counting_request(method, {.workers = 3, .servers = 1});
     request.steps = 100000;
     request.timeout = Seconds(0.5);
-    const Trained all = train_counting(
-        request, [](Rank) { return Seconds(1e-3); },
-        [](Rank rank, const StepReport& step) {
-          if (rank == 1 && step.iteration == 2) throw Error(ExitCode::internal, "struck");
-        });
+    Counting how{.pass = [](Rank) { return Seconds(1e-3); }};
+    how.stop = [](Rank rank, const StepReport& step) {
+      if (rank == 1 && step.iteration == 2) throw Error(ExitCode::internal, "struck");
+    };
+    const Trained all = train_counting(request, how);
     EXPECT_EQ(all.failures[1], "struck");
     EXPECT_THAT(all.failures, Each(::testing::Not(IsEmpty()))) << "all end";
     EXPECT_THAT(all.failures, ::testing::Contains(HasSubstr("waited 500 ms for rank 1")));

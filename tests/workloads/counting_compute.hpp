@@ -66,12 +66,15 @@ struct Trained {
   std::optional<double> consensus_distance;
 };
 
-/// \param stop called with each worker's steps; a worker that throws there is lost
-/// \param devices of host memory, whose work may be done later \param gradient of all workers
-inline Trained train_counting(
-    const TrainingRequest& request, const std::function<Seconds(Rank)>& pass = [](Rank) { return Seconds(1e-4); },
-    const std::function<void(Rank, const StepReport&)>& stop = [](Rank, const StepReport&) {},
-    const DeviceFactory& devices = {}, std::optional<float> gradient = {}) {
+struct Counting {
+  std::function<Seconds(Rank)> pass = [](Rank) { return Seconds(1e-4); };
+  /// Called with each worker's steps; a worker that throws there is lost.
+  std::function<void(Rank, const StepReport&)> stop = [](Rank, const StepReport&) {};
+  DeviceFactory devices = {};          ///< of host memory, whose work may be done later
+  std::optional<float> gradient = {};  ///< of all workers
+};
+
+inline Trained train_counting(const TrainingRequest& request, const Counting& how = {}) {
   const auto workers = static_cast<std::size_t>(request.world.workers);
   Trained all{.failures = {},
               .iterations = std::vector<int>(workers),
@@ -85,16 +88,16 @@ inline Trained train_counting(
         const Rank rank = endpoint.transport().rank();
         if (rank >= request.world.workers) return serve(request, endpoint);
         const auto worker = static_cast<std::size_t>(rank);
-        CountingCompute compute(rank, pass(rank), gradient);
+        CountingCompute compute(rank, how.pass(rank), how.gradient);
         const TrainingEnd end = train_together(compute, request, endpoint, [&](const StepReport& step) {
           all.steps[worker].push_back(step);
-          stop(rank, step);
+          how.stop(rank, step);
         });
         if (rank == 0) all.unseen = end.unseen, all.consensus_distance = end.consensus_distance;
         all.iterations[worker] = compute.iterations;
         all.parameters[worker].assign(compute.parameters().begin(), compute.parameters().end());
       },
-      devices);
+      how.devices);
   return all;
 }
 

@@ -26,8 +26,8 @@ TrainingRequest gossip_request(int workers, const char* fusion = "none") {
 // Nothing is applied: all that happens to parameters is mixing, and then the common mean.
 void expect_mean_of_all(const TrainingRequest& request, const DeviceFactory& devices = {}) {
   const int workers = request.world.workers;
-  const Trained all = train_counting(
-      request, [](Rank rank) { return Seconds(2e-4 * (1 + rank)); }, [](Rank, const StepReport&) {}, devices);
+  const Trained all =
+      train_counting(request, {.pass = [](Rank rank) { return Seconds(2e-4 * (1 + rank)); }, .devices = devices});
   EXPECT_THAT(all.failures, Each(IsEmpty()));
   float mean = 0;
   for (Rank rank = 0; rank < workers; ++rank) mean += CountingCompute::first_of(rank) / static_cast<float>(workers);
@@ -62,7 +62,7 @@ TEST(Gossip, LetsASlowWorkerHoldUpNobody) {
   const Seconds pass(0.02);
   TrainingRequest request = gossip_request(kWorkers);
   request.steps = 8;
-  const Trained all = train_counting(request, [&](Rank rank) { return rank == 1 ? kSlower * pass : pass; });
+  const Trained all = train_counting(request, {.pass = [&](Rank rank) { return rank == 1 ? kSlower * pass : pass; }});
   EXPECT_THAT(all.failures, Each(IsEmpty()));
   EXPECT_NEAR(share_done(all), (kWorkers - 1 + 1.0 / kSlower) / kWorkers, 0.15);
 }
@@ -71,11 +71,11 @@ TEST(Gossip, NamesAPartnerThatStopsAnswering) {
   TrainingRequest request = gossip_request(3);
   request.steps = 100000;
   request.timeout = Seconds(0.5);
-  const Trained all = train_counting(
-      request, [](Rank) { return Seconds(1e-3); },
-      [](Rank rank, const StepReport& step) {
-        if (rank == 1 && step.iteration == 2) throw Error(ExitCode::internal, "struck");
-      });
+  Counting how{.pass = [](Rank) { return Seconds(1e-3); }};
+  how.stop = [](Rank rank, const StepReport& step) {
+    if (rank == 1 && step.iteration == 2) throw Error(ExitCode::internal, "struck");
+  };
+  const Trained all = train_counting(request, how);
   EXPECT_EQ(all.failures[1], "struck");
   // Who has given up on it first does not answer either.
   for (const std::size_t rank : {0U, 2U})
