@@ -339,12 +339,13 @@ TEST(Architecture, NoFilesIncludeEachOtherInACircle) {
   EXPECT_EQ(cycle_of(graph), "");
 }
 
-/// The name that a line declares for a table, such as kRing in "extern const Algorithm kRing;".
-std::optional<std::string> table_entry(const std::string& line) {
-  constexpr std::string_view kDeclaration = "extern const ";
-  if (!line.starts_with(kDeclaration) || line.back() != ';') return std::nullopt;
-  const std::size_t name = line.rfind(' ') + 1;
-  return line.substr(name, line.size() - 1 - name);
+/// The name of the entry of a table that a line defines, such as kRing in "extern constinit const Algorithm kRing{".
+std::optional<std::string> table_entry(std::string_view line) {
+  constexpr std::string_view kExtern = "extern ", kDefinition = "constinit const ";
+  if (line.starts_with(kExtern)) line.remove_prefix(kExtern.size());
+  if (!line.starts_with(kDefinition)) return std::nullopt;
+  line = line.substr(line.find(' ', kDefinition.size()) + 1);
+  return std::string(line.substr(0, line.find_first_of(" {")));
 }
 
 // A GLOB with CONFIGURE_DEPENDS runs CMake in every build, and `ninja -n` never says that there is no work to do.
@@ -404,13 +405,11 @@ TEST(Architecture, EntriesOfDifferentTablesHaveDifferentNames) {
       if (entry.path().extension() != ".cpp") continue;
       const std::string file = std::filesystem::relative(entry.path(), root).generic_string();
       std::ifstream in(entry.path());
-      std::optional<std::string> declared;
       for (std::string line; std::getline(in, line);) {
-        if (declared && line.starts_with("constinit const ")) {
-          const auto [other, is_new] = definitions.emplace(*declared, file);
-          EXPECT_TRUE(is_new) << *declared << " is in " << other->second << " and in " << file;
-        }
-        declared = table_entry(line);
+        const std::optional<std::string> name = table_entry(line);
+        if (!name) continue;
+        const auto [other, is_new] = definitions.emplace(*name, file);
+        EXPECT_TRUE(is_new) << *name << " is in " << other->second << " and in " << file;
       }
     }
   }

@@ -48,8 +48,7 @@ Traffic traffic_all_reduce(const ScheduleRequest& request, const Cut& cut, Rank 
 
 }  // namespace
 
-extern const Algorithm kBinomialBroadcast;
-constinit const Algorithm kBinomialBroadcast{
+extern constinit const Algorithm kBinomialBroadcast{
     .name = "binomial",
     .summary = "whoever has the data sends them on, twice as many each round: ceil(lg P) rounds, for small buffers",
     .citation =
@@ -62,8 +61,7 @@ constinit const Algorithm kBinomialBroadcast{
     .traffic = traffic_broadcast,
 };
 
-extern const Algorithm kBinomialTree;
-constinit const Algorithm kBinomialTree{
+extern constinit const Algorithm kBinomialTree{
     .name = "binomial-tree",
     .summary = "reduction to rank 0 up a binomial tree, then broadcast down it: 2 ceil(lg P) rounds, small buffers",
     .citation =

@@ -29,8 +29,7 @@ Traffic traffic(const ScheduleRequest& request, const Cut& cut, Rank rank) {
 
 }  // namespace
 
-extern const Algorithm kChain;
-constinit const Algorithm kChain{
+extern constinit const Algorithm kChain{
     .name = "chain",
     .summary = "segments down a chain of ranks: P-2 rounds more than segments, so large buffers at full bandwidth",
     .citation =

@@ -55,8 +55,7 @@ Traffic traffic_all_reduce(const ScheduleRequest& request, const Cut& cut, Rank 
 
 }  // namespace
 
-extern const Algorithm kDirectReduceScatter;
-constinit const Algorithm kDirectReduceScatter{
+extern constinit const Algorithm kDirectReduceScatter{
     .name = "direct",
     .summary = "every rank gets its part from all others at once: 1 round, for switches and shared memory",
     .citation = kCitation,
@@ -67,8 +66,7 @@ constinit const Algorithm kDirectReduceScatter{
     .traffic = traffic_reduce_scatter,
 };
 
-extern const Algorithm kDirectAllGather;
-constinit const Algorithm kDirectAllGather{
+extern constinit const Algorithm kDirectAllGather{
     .name = "direct",
     .summary = "every rank sends its part to all others at once: 1 round, for switches and shared memory",
     .citation = kCitation,
@@ -79,8 +77,7 @@ constinit const Algorithm kDirectAllGather{
     .traffic = traffic_all_gather,
 };
 
-extern const Algorithm kDirect;
-constinit const Algorithm kDirect{
+extern constinit const Algorithm kDirect{
     .name = "direct",
     .summary = "every rank adds up one part from all others and sends the sum to all: 2 rounds, bandwidth-optimal",
     .citation = kCitation,

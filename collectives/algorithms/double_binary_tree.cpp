@@ -106,8 +106,7 @@ int segments(const World&, std::int64_t bytes) { return segments_of(bytes / 2, k
 
 }  // namespace
 
-extern const Algorithm kDoubleTreeBroadcast;
-constinit const Algorithm kDoubleTreeBroadcast{
+extern constinit const Algorithm kDoubleTreeBroadcast{
     .name = "double-binary-tree",
     .summary = "segments of each half down one of two trees whose leaves are the other's inner nodes",
     .citation = kCitation,
@@ -119,8 +118,7 @@ constinit const Algorithm kDoubleTreeBroadcast{
     .segments = segments,
 };
 
-extern const Algorithm kDoubleBinaryTree;
-constinit const Algorithm kDoubleBinaryTree{
+extern constinit const Algorithm kDoubleBinaryTree{
     .name = "double-binary-tree",
     .summary = "segments of each half up and down one of two trees whose leaves are the other's inner nodes",
     .citation = kCitation,

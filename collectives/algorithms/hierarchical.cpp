@@ -69,8 +69,7 @@ Traffic traffic(const ScheduleRequest& request, const Cut& cut, Rank rank) {
 
 }  // namespace
 
-extern const Algorithm kHierarchical;
-constinit const Algorithm kHierarchical{
+extern constinit const Algorithm kHierarchical{
     .name = "hierarchical",
     .summary = "reduce-scatter inside each node, all-reduces of the parts between nodes, all-gather inside",
     .citation =

@@ -181,8 +181,7 @@ Traffic traffic(const ScheduleRequest& request, const Cut& cut, Rank rank) {
 
 }  // namespace
 
-extern const Algorithm kParameterServer;
-constinit const Algorithm kParameterServer{
+extern constinit const Algorithm kParameterServer{
     .name = "ps",
     .summary = "synchronous parameter servers: workers push gradients, servers add them and send the sums back",
     .citation = "Li et al., Scaling Distributed Machine Learning with the Parameter Server, OSDI 2014",

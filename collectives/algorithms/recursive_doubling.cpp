@@ -211,8 +211,7 @@ Traffic traffic(const ScheduleRequest& request, const Cut& cut, Rank rank) {
 
 }  // namespace
 
-extern const Algorithm kHalvingDoubling;
-constinit const Algorithm kHalvingDoubling{
+extern constinit const Algorithm kHalvingDoubling{
     .name = "halving-doubling",
     .summary =
         "recursive halving, then recursive doubling: bandwidth-optimal in 2 lg P rounds where P is a power of "
@@ -228,8 +227,7 @@ constinit const Algorithm kHalvingDoubling{
     .all_gather = &kRecursiveDoublingAllGather,
 };
 
-extern const Algorithm kRecursiveDoublingAllGather;
-constinit const Algorithm kRecursiveDoublingAllGather{
+extern constinit const Algorithm kRecursiveDoublingAllGather{
     .name = "recursive-doubling",
     .summary =
         "ranks exchange all they have gathered, twice as much each round: lg P rounds, 2 more where P is no "
@@ -242,8 +240,7 @@ constinit const Algorithm kRecursiveDoublingAllGather{
     .traffic = traffic_all_gather,
 };
 
-extern const Algorithm kRecursiveHalving;
-constinit const Algorithm kRecursiveHalving{
+extern constinit const Algorithm kRecursiveHalving{
     .name = "recursive-halving",
     .summary = "ranks exchange halves of what they still add up: recursive doubling backwards, as many rounds",
     .citation = kCitation,
@@ -258,8 +255,7 @@ constinit const Algorithm kRecursiveHalving{
                   Rank rank) { return traffic_all_gather(request, cut, rank).reversed(); },
 };
 
-extern const Algorithm kRecursiveDoubling;
-constinit const Algorithm kRecursiveDoubling{
+extern constinit const Algorithm kRecursiveDoubling{
     .name = "recursive-doubling",
     .summary = "ranks exchange whole buffers at distance 1, 2, 4 ...: lg P rounds, for small buffers",
     .citation = kCitation,

@@ -106,8 +106,7 @@ Traffic traffic_all_reduce(const ScheduleRequest& request, const Cut& cut, Rank 
 
 }  // namespace
 
-extern const Algorithm kRingReduceScatter;
-constinit const Algorithm kRingReduceScatter{
+extern constinit const Algorithm kRingReduceScatter{
     .name = "ring",
     .summary = "each part collects the contributions once around a ring: bandwidth-optimal, P-1 rounds",
     .citation = kCitation,
@@ -119,8 +118,7 @@ constinit const Algorithm kRingReduceScatter{
     .build_runs = runs_reduce_scatter,
 };
 
-extern const Algorithm kRingAllGather;
-constinit const Algorithm kRingAllGather{
+extern constinit const Algorithm kRingAllGather{
     .name = "ring",
     .summary = "each part travels once around a ring: bandwidth-optimal, P-1 rounds",
     .citation = kCitation,
@@ -132,8 +130,7 @@ constinit const Algorithm kRingAllGather{
     .build_runs = runs_all_gather,
 };
 
-extern const Algorithm kRing;
-constinit const Algorithm kRing{
+extern constinit const Algorithm kRing{
     .name = "ring",
     .summary = "reduce-scatter, then all-gather, around a ring: bandwidth-optimal, 2(P-1) rounds",
     .citation = kCitation,

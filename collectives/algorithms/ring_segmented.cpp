@@ -58,8 +58,7 @@ Traffic traffic(const ScheduleRequest& request, const Cut& cut, Rank rank) {
 
 }  // namespace
 
-extern const Algorithm kSegmentedRingReduceScatter;
-constinit const Algorithm kSegmentedRingReduceScatter{
+extern constinit const Algorithm kSegmentedRingReduceScatter{
     .name = "ring-segmented",
     .summary = "the ring with each part in S segments, so that the next is in flight while one is received",
     .citation = kCitation,
@@ -71,8 +70,7 @@ constinit const Algorithm kSegmentedRingReduceScatter{
     .segments = segments,
 };
 
-extern const Algorithm kSegmentedRingAllGather;
-constinit const Algorithm kSegmentedRingAllGather{
+extern constinit const Algorithm kSegmentedRingAllGather{
     .name = "ring-segmented",
     .summary = "the ring with each part in S segments, so that the next is in flight while one is received",
     .citation = kCitation,
@@ -84,8 +82,7 @@ constinit const Algorithm kSegmentedRingAllGather{
     .segments = segments,
 };
 
-extern const Algorithm kSegmentedRing;
-constinit const Algorithm kSegmentedRing{
+extern constinit const Algorithm kSegmentedRing{
     .name = "ring-segmented",
     .summary = "the ring with each part in S segments, so that the next is in flight while one is received",
     .citation = kCitation,

@@ -63,8 +63,7 @@ Traffic traffic(const ScheduleRequest& request, const Cut& cut, Rank rank) {
 
 }  // namespace
 
-extern const Algorithm kTorus;
-constinit const Algorithm kTorus{
+extern constinit const Algorithm kTorus{
     .name = "torus",
     .summary =
         "rings along rows and columns of a grid, both busy with half the data: bandwidth-optimal in about "

@@ -20,23 +20,19 @@ constexpr Algorithm vendor(CollectiveKind collective, std::string_view summary) 
 
 }  // namespace
 
-extern const Algorithm kVendor;
-constinit const Algorithm kVendor =
+extern constinit const Algorithm kVendor =
     vendor(CollectiveKind::all_reduce,
            "the MPI library's own MPI_Allreduce: its schedule is not known, so it is only measured");
 
-extern const Algorithm kVendorReduceScatter;
-constinit const Algorithm kVendorReduceScatter =
+extern constinit const Algorithm kVendorReduceScatter =
     vendor(CollectiveKind::reduce_scatter,
            "the MPI library's own MPI_Reduce_scatter: its schedule is not known, so it is only measured");
 
-extern const Algorithm kVendorAllGather;
-constinit const Algorithm kVendorAllGather =
+extern constinit const Algorithm kVendorAllGather =
     vendor(CollectiveKind::all_gather,
            "the MPI library's own MPI_Allgatherv: its schedule is not known, so it is only measured");
 
-extern const Algorithm kVendorBroadcast;
-constinit const Algorithm kVendorBroadcast = vendor(
+extern constinit const Algorithm kVendorBroadcast = vendor(
     CollectiveKind::broadcast, "the MPI library's own MPI_Bcast: its schedule is not known, so it is only measured");
 
 }  // namespace hbench

@@ -27,8 +27,7 @@ class Bfloats final : public Codec {
 
 }  // namespace
 
-extern const Compressor kBf16;
-constinit const Compressor kBf16{
+extern constinit const Compressor kBf16{
     .name = "bf16",
     .summary = "the upper half of every element: half the bytes, 8 significant bits, float32's range",
     .citation = "Kalamkar et al., A Study of BFLOAT16 for Deep Learning Training, 2019",

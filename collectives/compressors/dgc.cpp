@@ -105,8 +105,7 @@ class Velocity final : public GradientMemory {
 
 }  // namespace
 
-extern const Compressor kDgc;
-constinit const Compressor kDgc{
+extern constinit const Compressor kDgc{
     .name = "dgc",
     .summary = "top-k of momentum that adds up until it is sent; the share steps down from 25 % while it warms up",
     .citation = "Lin et al., Deep Gradient Compression, ICLR 2018",

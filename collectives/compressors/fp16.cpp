@@ -27,8 +27,7 @@ class Halves final : public Codec {
 
 }  // namespace
 
-extern const Compressor kFp16;
-constinit const Compressor kFp16{
+extern constinit const Compressor kFp16{
     .name = "fp16",
     .summary = "every element as an IEEE half: half the bytes, 11 significant bits, infinite from 65520 on",
     .citation = "Micikevicius et al., Mixed Precision Training, ICLR 2018",

@@ -84,8 +84,7 @@ class Bits4 final : public Codec {
 
 }  // namespace
 
-extern const Compressor kInt4;
-constinit const Compressor kInt4{
+extern constinit const Compressor kInt4{
     .name = "int4",
     .summary = "four bits per element, one scale for every 256: the largest of them is 7",
     .citation =

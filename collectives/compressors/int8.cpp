@@ -96,8 +96,7 @@ class Bytes8 final : public Codec {
 
 }  // namespace
 
-extern const Compressor kInt8;
-constinit const Compressor kInt8{
+extern constinit const Compressor kInt8{
     .name = "int8",
     .summary = "a signed byte per element, one scale for every 256: the largest of them is 127",
     .citation = "Dettmers, 8-Bit Approximations for Parallelism in Deep Learning, ICLR 2016 (linear variant)",

@@ -136,8 +136,7 @@ class MinMax final : public Codec {
 
 }  // namespace
 
-extern const Compressor kMinMax8;
-constinit const Compressor kMinMax8{
+extern constinit const Compressor kMinMax8{
     .name = "minmax8",
     .summary = "a byte per element, 255 steps from the message's least to its largest element",
     .citation = "Gan et al., Bagua: Scaling up Distributed Learning with System Relaxations, VLDB 2022 (ByteGrad)",

@@ -94,8 +94,7 @@ class Natural final : public Codec {
 
 }  // namespace
 
-extern const Compressor kNatural;
-constinit const Compressor kNatural{
+extern constinit const Compressor kNatural{
     .name = "natural",
     .summary = "sign and exponent, 9 bits; rounded at random to one of the two powers of two around the element",
     .citation = "Horvath et al., Natural Compression for Distributed Deep Learning, MSML 2022",

@@ -37,8 +37,7 @@ class Verbatim final : public Codec {
 
 }  // namespace
 
-extern const Compressor kNoCompression;
-constinit const Compressor kNoCompression{
+extern constinit const Compressor kNoCompression{
     .name = "none",
     .summary = "float32 elements as they are",
     .citation = "",

@@ -104,8 +104,7 @@ class OneBit final : public Codec {
 
 }  // namespace
 
-extern const Compressor kOneBit;
-constinit const Compressor kOneBit{
+extern constinit const Compressor kOneBit{
     .name = "onebit",
     .summary = "signs, times the means of what is positive and of what is negative among every 2048 elements",
     .citation =

@@ -51,8 +51,7 @@ std::unique_ptr<Codec> make(std::string_view parameters) {
 
 }  // namespace
 
-extern const Compressor kPowerSgd;
-constinit const Compressor kPowerSgd{
+extern constinit const Compressor kPowerSgd{
     .name = "powersgd",
     .summary = "the gradient as a matrix of low rank, by one warm-started step of subspace iteration",
     .citation = "Vogels et al., PowerSGD, NeurIPS 2019",

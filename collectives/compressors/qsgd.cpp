@@ -58,8 +58,7 @@ class Qsgd final : public Codec {
 
 }  // namespace
 
-extern const Compressor kQsgd;
-constinit const Compressor kQsgd{
+extern constinit const Compressor kQsgd{
     .name = "qsgd",
     .summary = "stochastic rounding to levels of the largest of every 512 elements, in 2, 4 (7 levels) or 8 bits",
     .citation = "Alistarh et al., QSGD, NeurIPS 2017 (section 4: buckets, scaled by their maximum)",

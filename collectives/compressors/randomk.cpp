@@ -76,8 +76,7 @@ class RandomK final : public Codec {
 
 }  // namespace
 
-extern const Compressor kRandomK;
-constinit const Compressor kRandomK{
+extern constinit const Compressor kRandomK{
     .name = "randomk",
     .summary = "one of every 100 elements in a row, times 100; all ranks draw the same, so only values travel",
     .citation = "Stich et al., Sparsified SGD with Memory, NeurIPS 2018; unbiased: Wangni et al., NeurIPS 2018",

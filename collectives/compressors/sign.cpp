@@ -50,8 +50,7 @@ class Sign final : public Codec {
 
 }  // namespace
 
-extern const Compressor kSign;
-constinit const Compressor kSign{
+extern constinit const Compressor kSign{
     .name = "sign",
     .summary = "signs, times the mean magnitude; ef:sign is EF-SignSGD",
     .citation = "Bernstein et al., signSGD, ICML 2018; Karimireddy et al., Error Feedback Fixes SignSGD, ICML 2019",

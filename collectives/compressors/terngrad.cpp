@@ -34,8 +34,7 @@ class TernGrad final : public Codec {
 
 }  // namespace
 
-extern const Compressor kTernGrad;
-constinit const Compressor kTernGrad{
+extern constinit const Compressor kTernGrad{
     .name = "terngrad",
     .summary = "minus, zero or plus the buffer's largest magnitude, by chance",
     .citation = "Wen et al., TernGrad, NeurIPS 2017 (without gradient clipping, which biases)",

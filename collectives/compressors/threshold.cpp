@@ -48,8 +48,7 @@ class Threshold final : public Codec {
 
 }  // namespace
 
-extern const Compressor kThresholdCompressor;
-constinit const Compressor kThresholdCompressor{
+extern constinit const Compressor kThresholdCompressor{
     .name = "threshold",
     .summary = "the elements of at least a given magnitude, positions and values; all when that is over half of them",
     .citation = "Strom, Scalable Distributed DNN Training Using Commodity GPU Cloud Computing, Interspeech 2015",

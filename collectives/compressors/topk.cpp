@@ -30,8 +30,7 @@ class TopK final : public Codec {
 
 }  // namespace
 
-extern const Compressor kTopK;
-constinit const Compressor kTopK{
+extern constinit const Compressor kTopK{
     .name = "topk",
     .summary = "the elements of the largest magnitude, exactly; positions and values",
     .citation = "Aji, Heafield, Sparse Communication for Distributed Gradient Descent, EMNLP 2017",

@@ -69,12 +69,9 @@ class Int8Codec final : public LaunchedCodec {
 
 }  // namespace
 
-extern const CudaCodec kFp16;
-extern const CudaCodec kBf16;
-extern const CudaCodec kInt8;
-constinit const CudaCodec kFp16{"fp16", make_launched<HalfCodec<Float16>>};
-constinit const CudaCodec kBf16{"bf16", make_launched<HalfCodec<Bfloat16>>};
-constinit const CudaCodec kInt8{"int8", make_launched<Int8Codec>};
+extern constinit const CudaCodec kFp16{"fp16", make_launched<HalfCodec<Float16>>};
+extern constinit const CudaCodec kBf16{"bf16", make_launched<HalfCodec<Bfloat16>>};
+extern constinit const CudaCodec kInt8{"int8", make_launched<Int8Codec>};
 
 }  // namespace cuda
 }  // namespace hbench

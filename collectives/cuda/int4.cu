@@ -41,8 +41,7 @@ class Int4Codec final : public LaunchedCodec {
 
 }  // namespace
 
-extern const CudaCodec kInt4;
-constinit const CudaCodec kInt4{"int4", make_launched<Int4Codec>};
+extern constinit const CudaCodec kInt4{"int4", make_launched<Int4Codec>};
 
 }  // namespace cuda
 }  // namespace hbench

@@ -47,8 +47,7 @@ class MinMax8Codec final : public LaunchedCodec {
 
 }  // namespace
 
-extern const CudaCodec kMinMax8;
-constinit const CudaCodec kMinMax8{"minmax8", make_launched<MinMax8Codec>};
+extern constinit const CudaCodec kMinMax8{"minmax8", make_launched<MinMax8Codec>};
 
 }  // namespace cuda
 }  // namespace hbench

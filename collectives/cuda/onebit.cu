@@ -45,8 +45,7 @@ class OneBitCodec final : public LaunchedCodec {
 
 }  // namespace
 
-extern const CudaCodec kOneBit;
-constinit const CudaCodec kOneBit{"onebit", make_launched<OneBitCodec>};
+extern constinit const CudaCodec kOneBit{"onebit", make_launched<OneBitCodec>};
 
 }  // namespace cuda
 }  // namespace hbench

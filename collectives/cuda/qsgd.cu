@@ -56,8 +56,7 @@ class QsgdCodec final : public LaunchedCodec {
 
 }  // namespace
 
-extern const CudaCodec kQsgd;
-constinit const CudaCodec kQsgd{"qsgd", make_launched<QsgdCodec>};
+extern constinit const CudaCodec kQsgd{"qsgd", make_launched<QsgdCodec>};
 
 }  // namespace cuda
 }  // namespace hbench

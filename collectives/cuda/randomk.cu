@@ -32,8 +32,7 @@ class RandomKCodec final : public LaunchedCodec {
 
 }  // namespace
 
-extern const CudaCodec kRandomK;
-constinit const CudaCodec kRandomK{"randomk", make_launched<RandomKCodec>};
+extern constinit const CudaCodec kRandomK{"randomk", make_launched<RandomKCodec>};
 
 }  // namespace cuda
 }  // namespace hbench

@@ -291,7 +291,6 @@ class TopKCodec final : public LaunchedCodec {
 
 }  // namespace
 
-extern const CudaCodec kTopK;
-constinit const CudaCodec kTopK{"topk", make_launched<TopKCodec>};
+extern constinit const CudaCodec kTopK{"topk", make_launched<TopKCodec>};
 
 }  // namespace hbench::cuda

@@ -61,8 +61,7 @@ class SignCodec final : public LaunchedCodec {
 
 }  // namespace
 
-extern const CudaCodec kSign;
-constinit const CudaCodec kSign{"sign", make_launched<SignCodec>};
+extern constinit const CudaCodec kSign{"sign", make_launched<SignCodec>};
 
 }  // namespace cuda
 }  // namespace hbench

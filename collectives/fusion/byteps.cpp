@@ -96,8 +96,7 @@ class Partitions final : public FusionPolicy {
 
 }  // namespace
 
-extern const Fusion kByteps;
-constinit const Fusion kByteps{
+extern constinit const Fusion kByteps{
     .name = "byteps",
     .summary =
         "tensors leave in pieces of at most a partition, the front of the model first, with at most "

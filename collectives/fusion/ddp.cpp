@@ -65,8 +65,7 @@ class Ddp final : public FusionPolicy {
 
 }  // namespace
 
-extern const Fusion kDdp;
-constinit const Fusion kDdp{
+extern constinit const Fusion kDdp{
     .name = "ddp",
     .summary = "fixed buckets, the first one smaller, launched in order; rebuilt in ready order after the first step",
     .citation =

@@ -75,8 +75,7 @@ constexpr std::string_view kCitation =
 
 }  // namespace
 
-extern const Fusion kHorovod;
-constinit const Fusion kHorovod{
+extern constinit const Fusion kHorovod{
     .name = "horovod",
     .summary =
         "each cycle, all that is ready leaves in buckets of at most the threshold, agreed on by a bit per tensor; "
@@ -92,8 +91,7 @@ constinit const Fusion kHorovod{
     },
 };
 
-extern const Fusion kHorovod2018;
-constinit const Fusion kHorovod2018{
+extern constinit const Fusion kHorovod2018{
     .name = "horovod-2018",
     .summary = "the same as it was in 2018: other defaults, and without a response cache tensors are agreed on by name",
     .citation = kCitation,

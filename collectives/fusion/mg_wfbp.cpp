@@ -92,8 +92,7 @@ std::vector<std::size_t> optimal_merge(std::span<const ReadyGradient> gradients,
   return runs;
 }
 
-extern const Fusion kMgWfbp;
-constinit const Fusion kMgWfbp{
+extern constinit const Fusion kMgWfbp{
     .name = "mg-wfbp",
     .summary =
         "merges neighbours where the first step's times and a model of the all-reduce (startup + bytes / bandwidth) "

@@ -13,8 +13,7 @@ class Unfused final : public FusionPolicy {
 
 }  // namespace
 
-extern const Fusion kNone;
-constinit const Fusion kNone{
+extern constinit const Fusion kNone{
     .name = "none",
     .summary = "every gradient leaves alone, as soon as it is ready",
     .citation =

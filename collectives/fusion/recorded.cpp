@@ -74,8 +74,7 @@ class Recorded final : public FusionPolicy {
 
 }  // namespace
 
-extern const Fusion kRecorded;
-constinit const Fusion kRecorded{
+extern constinit const Fusion kRecorded{
     .name = "recorded",
     .summary =
         "the buckets of a recorded job, or recorded:2-15-12: the tensors of each bucket in their order; the rest in "

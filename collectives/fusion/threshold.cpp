@@ -34,8 +34,7 @@ class Accumulate final : public FusionPolicy {
 
 }  // namespace
 
-extern const Fusion kThreshold;
-constinit const Fusion kThreshold{
+extern constinit const Fusion kThreshold{
     .name = "threshold",
     .summary = "gradients wait until threshold bytes are ready; the rest leaves after the backward pass",
     .citation =
