@@ -17,39 +17,6 @@ namespace {
 /// cache.
 constexpr std::size_t kTile = 1024;
 
-arithmetic::Value value_of(DataType type) {
-  switch (type) {
-    case DataType::float64:
-      return arithmetic::kDouble;
-    case DataType::int32:
-      return arithmetic::kInt32;
-    case DataType::int64:
-      return arithmetic::kInt64;
-    case DataType::uint8:
-      return arithmetic::kUint8;
-    case DataType::float32:
-    case DataType::float16:
-    case DataType::bfloat16:
-      break;
-  }
-  return arithmetic::kFloat;
-}
-
-arithmetic::Operation operation_of(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::min:
-      return arithmetic::kMin;
-    case ReduceOp::max:
-      return arithmetic::kMax;
-    case ReduceOp::product:
-      return arithmetic::kProduct;
-    case ReduceOp::sum:
-    case ReduceOp::average:
-      break;
-  }
-  return arithmetic::kSum;
-}
-
 /// The formats of 16 bits; null for the others.
 const HalfConversion* conversion_of(DataType type) {
   if (type == DataType::float16) return &float16_conversion();
@@ -58,7 +25,7 @@ const HalfConversion* conversion_of(DataType type) {
 }
 
 arithmetic::Combine kernel(DataType type, ReduceOp op) {
-  return arithmetic::kernels().combine[value_of(type)][operation_of(op)];
+  return arithmetic::kernels()[static_cast<std::size_t>(type)][static_cast<std::size_t>(op)];
 }
 
 void combine_halves(const HalfConversion& conversion, arithmetic::Combine combine_floats,

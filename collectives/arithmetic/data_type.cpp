@@ -7,14 +7,14 @@
 namespace hbench {
 namespace {
 
-constexpr DataTypeEntry kFloat32{"float32", "IEEE single precision", DataType::float32, 4, true};
-constexpr DataTypeEntry kFloat64{"float64", "IEEE double precision", DataType::float64, 8, true};
-constexpr DataTypeEntry kFloat16{"float16", "IEEE half precision, combined in float32", DataType::float16, 2, true};
-constexpr DataTypeEntry kBfloat16{"bfloat16", "the upper half of a float32, combined in float32", DataType::bfloat16, 2,
-                                  true};
-constexpr DataTypeEntry kInt32{"int32", "signed, wraps around", DataType::int32, 4, false};
-constexpr DataTypeEntry kInt64{"int64", "signed, wraps around", DataType::int64, 8, false};
-constexpr DataTypeEntry kUint8{"uint8", "unsigned, wraps around", DataType::uint8, 1, false};
+constexpr DataTypeEntry kFloat32{"float32", "IEEE single precision", DataType::float32, 4};
+constexpr DataTypeEntry kFloat64{"float64", "IEEE double precision", DataType::float64, 8};
+constexpr DataTypeEntry kFloat16{"float16", "IEEE half precision, combined in float32", DataType::float16, 2};
+constexpr DataTypeEntry kBfloat16{"bfloat16", "the upper half of a float32, combined in float32", DataType::bfloat16,
+                                  2};
+constexpr DataTypeEntry kInt32{"int32", "signed, wraps around", DataType::int32, 4};
+constexpr DataTypeEntry kInt64{"int64", "signed, wraps around", DataType::int64, 8};
+constexpr DataTypeEntry kUint8{"uint8", "unsigned, wraps around", DataType::uint8, 1};
 
 constexpr std::array kDataTypes{&kFloat32, &kFloat64, &kFloat16, &kBfloat16, &kInt32, &kInt64, &kUint8};
 

@@ -21,7 +21,6 @@ struct DataTypeEntry {
   std::string_view summary;
   DataType type;
   std::size_t size;  ///< bytes per element
-  bool floating;
 };
 
 struct ReduceOpEntry {

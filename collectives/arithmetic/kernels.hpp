@@ -2,6 +2,7 @@
 
 /// The loops of `combine`, vectorised and chosen at run time for the processor. Internal to the arithmetic.
 
+#include <array>
 #include <cstddef>
 
 namespace hbench::arithmetic {
@@ -10,14 +11,8 @@ namespace hbench::arithmetic {
 using Combine = void (*)(const std::byte* const* sources, std::size_t source_count, std::byte* const* targets,
                          std::size_t target_count, std::size_t bytes, int divisor);
 
-/// Types in which numbers are combined.
-enum Value { kFloat, kDouble, kInt32, kInt64, kUint8, kValues };
-/// `average` is a sum that is divided.
-enum Operation { kSum, kMin, kMax, kProduct, kOperations };
-
-struct Kernels {
-  Combine combine[kValues][kOperations];
-};
+/// By data type and operation: halves are combined as float32, and `average` is a sum that is divided.
+using Kernels = std::array<std::array<Combine, 5>, 7>;
 
 const Kernels& kernels();
 
