@@ -8,19 +8,15 @@
 #include <utility>
 
 #include "collectives/base/error.hpp"
+#include "collectives/base/parameters.hpp"
 
 namespace hbench {
 
 std::vector<std::string> split_list(std::string_view text, std::string_view flag) {
-  std::vector<std::string> items;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', begin), text.size());
-    items.emplace_back(text.substr(begin, comma - begin));
-    if (items.back().empty())
-      throw Error(ExitCode::usage, fmt::format("{} '{}' has an empty item", flag, text), "write a,b,c without spaces");
-    begin = comma + 1;
-  }
-  return items;
+  const std::vector<std::string_view> items = split(text, ',');
+  if (std::ranges::any_of(items, &std::string_view::empty))
+    throw Error(ExitCode::usage, fmt::format("{} '{}' has an empty item", flag, text), "write a,b,c without spaces");
+  return {items.begin(), items.end()};
 }
 
 std::int64_t parse_size(std::string_view text, std::string_view flag) {

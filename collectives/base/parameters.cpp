@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
@@ -75,18 +75,17 @@ std::vector<double> parse_numbers(std::string_view text, std::string_view name, 
                 example_of(name, fields));
   std::vector<double> values;
   for (const NumberField& field : fields) {
-    double value = field.standard;
-    if (const std::size_t at = values.size() + 1; at < parts.size()) {
-      const char* const last = parts[at].data() + parts[at].size();
-      const auto [end, error] = std::from_chars(parts[at].data(), last, value);
-      const bool in_range = value >= field.smallest && value <= field.largest;
-      if (error != std::errc() || end != last || !in_range || (field.whole && value != std::floor(value)))
-        throw Error(ExitCode::usage,
-                    fmt::format("'{}' is not the {} of {}, a {}number from {} to {}", parts[at], field.name, name,
-                                field.whole ? "whole " : "", field.smallest, field.largest),
-                    example_of(name, fields));
-    }
-    values.push_back(value);
+    values.push_back(field.standard);
+    if (values.size() >= parts.size()) continue;
+    const std::string_view part = parts[values.size()];
+    const auto value = parse_number<double>(part);
+    if (!value || !(*value >= field.smallest && *value <= field.largest) ||
+        (field.whole && *value != std::floor(*value)))
+      throw Error(ExitCode::usage,
+                  fmt::format("'{}' is not the {} of {}, a {}number from {} to {}", part, field.name, name,
+                              field.whole ? "whole " : "", field.smallest, field.largest),
+                  example_of(name, fields));
+    values.back() = *value;
   }
   return values;
 }

@@ -109,10 +109,7 @@ extern constinit const Fusion kByteps{
     // BytePS's defaults: BYTEPS_PARTITION_BYTES is 4,096,000, its credit five of them (BYTEPS_NCCL_GROUP_SIZE + 1).
     // There it bounds what is being added up inside a node; here, what is on its way until all have the sum.
     .defaults = "4000KiB:20000KiB",
-    .make = [](std::string_view parameters,
-               std::span<const std::int64_t> tensor_bytes) -> std::unique_ptr<FusionPolicy> {
-      return std::make_unique<Partitions>(read_parameters(kByteps, parameters), tensor_bytes);
-    },
+    .make = make_policy<Partitions, kByteps>,
 };
 
 }  // namespace hbench

@@ -74,10 +74,7 @@ extern constinit const Fusion kDdp{
     .fields = "bucket:first",
     .defaults = "25MiB:1MiB",
     .learns = true,
-    .make = [](std::string_view parameters,
-               std::span<const std::int64_t> tensor_bytes) -> std::unique_ptr<FusionPolicy> {
-      return std::make_unique<Ddp>(read_parameters(kDdp, parameters), tensor_bytes);
-    },
+    .make = make_policy<Ddp, kDdp>,
 };
 
 }  // namespace hbench

@@ -119,4 +119,10 @@ std::vector<double> read_parameters(const Fusion& fusion, std::string_view given
 /// The complete canonical text of `given`: equal texts are equal policies. \throws as `read_parameters`.
 std::string canonical_parameters(const Fusion& fusion, std::string_view given);
 
+/// The `make` of a policy that is constructed from the values of its parameters and the tensors' sizes.
+template <class Policy, const Fusion& fusion>
+std::unique_ptr<FusionPolicy> make_policy(std::string_view parameters, std::span<const std::int64_t> tensor_bytes) {
+  return std::make_unique<Policy>(read_parameters(fusion, parameters), tensor_bytes);
+}
+
 }  // namespace hbench

@@ -1,7 +1,7 @@
 #include <array>
 #include <numeric>
 
-#include "collectives/base/error.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/fusion/fusion.hpp"
 
@@ -45,22 +45,10 @@ std::unique_ptr<FusionPolicy> FusionChoice::make(std::span<const std::int64_t> t
   return fusion->make(parameters, tensor_bytes);
 }
 
-namespace {
-
-FusionChoice chosen(const Fusion& fusion, std::string_view given) {
-  return {&fusion, fusion.canonical != nullptr ? fusion.canonical(given) : canonical_parameters(fusion, given)};
-}
-
-}  // namespace
-
 FusionChoice parse_fusion(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  const Fusion& fusion = find_entry(fusions(), text.substr(0, colon), "fusion policy");
-  if (colon == std::string_view::npos) return chosen(fusion, {});
-  const std::string_view given = text.substr(colon + 1);
-  if (given.empty())
-    throw Error(ExitCode::usage, "nothing follows the colon of '" + std::string(text) + "'", "leave the colon out");
-  return chosen(fusion, given);
+  const auto [name, given] = split_name(text);
+  const Fusion& fusion = find_entry(fusions(), name, "fusion policy");
+  return {&fusion, fusion.canonical != nullptr ? fusion.canonical(given) : canonical_parameters(fusion, given)};
 }
 
 }  // namespace hbench

@@ -85,10 +85,7 @@ extern constinit const Fusion kHorovod{
     .defaults = "128MiB:1ms",
     .negotiation = Negotiation::bits,
     .varies = true,
-    .make = [](std::string_view parameters,
-               std::span<const std::int64_t> tensor_bytes) -> std::unique_ptr<FusionPolicy> {
-      return std::make_unique<Cycle>(read_parameters(kHorovod, parameters), tensor_bytes);
-    },
+    .make = make_policy<Cycle, kHorovod>,
 };
 
 extern constinit const Fusion kHorovod2018{
@@ -99,10 +96,7 @@ extern constinit const Fusion kHorovod2018{
     .defaults = "64MiB:5ms",
     .negotiation = Negotiation::names,
     .varies = true,
-    .make = [](std::string_view parameters,
-               std::span<const std::int64_t> tensor_bytes) -> std::unique_ptr<FusionPolicy> {
-      return std::make_unique<Cycle>(read_parameters(kHorovod2018, parameters), tensor_bytes);
-    },
+    .make = make_policy<Cycle, kHorovod2018>,
 };
 
 }  // namespace hbench

@@ -104,10 +104,7 @@ extern constinit const Fusion kMgWfbp{
     // The authors' figures for 8 workers on 10 Gbit/s Ethernet: a = 0.523 ms, b = 0.857 ns/B.
     .defaults = "523us:9334Mbit/s",
     .learns = true,
-    .make = [](std::string_view parameters,
-               std::span<const std::int64_t> tensor_bytes) -> std::unique_ptr<FusionPolicy> {
-      return std::make_unique<MgWfbp>(read_parameters(kMgWfbp, parameters), tensor_bytes);
-    },
+    .make = make_policy<MgWfbp, kMgWfbp>,
 };
 
 }  // namespace hbench

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include <charconv>
 #include <numeric>
 
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/fusion/fixed_buckets.hpp"
 #include "collectives/fusion/fusion.hpp"
 
@@ -17,10 +17,9 @@ std::vector<std::size_t> read_counts(std::string_view text) {
                 "write recorded:2-15-12, the tensors of each bucket in the order in which they become ready");
   };
   const auto number = [&](std::string_view part, std::size_t most) {
-    std::size_t value = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc() || end != part.data() + part.size() || value < 1 || value > most) fail(part);
-    return value;
+    const auto value = parse_number<std::size_t>(part);
+    if (!value || *value < 1 || *value > most) fail(part);
+    return *value;
   };
   constexpr std::size_t kMostTensors = 1'000'000;
   std::vector<std::size_t> counts;

@@ -7,8 +7,8 @@ namespace {
 
 class Accumulate final : public FusionPolicy {
  public:
-  Accumulate(double threshold, std::span<const std::int64_t> tensor_bytes)
-      : threshold_(static_cast<std::int64_t>(threshold)), tensor_bytes_(tensor_bytes.begin(), tensor_bytes.end()) {}
+  Accumulate(std::span<const double> threshold, std::span<const std::int64_t> tensor_bytes)
+      : threshold_(static_cast<std::int64_t>(threshold[0])), tensor_bytes_(tensor_bytes.begin(), tensor_bytes.end()) {}
 
   std::vector<Bucket> on(const FusionEvent& event) override {
     if (event.kind == FusionEventKind::gradient_ready) {
@@ -43,10 +43,7 @@ extern constinit const Fusion kThreshold{
     .fields = "threshold",
     .defaults = "25MiB",
     .varies = true,
-    .make = [](std::string_view parameters,
-               std::span<const std::int64_t> tensor_bytes) -> std::unique_ptr<FusionPolicy> {
-      return std::make_unique<Accumulate>(read_parameters(kThreshold, parameters)[0], tensor_bytes);
-    },
+    .make = make_policy<Accumulate, kThreshold>,
 };
 
 }  // namespace hbench

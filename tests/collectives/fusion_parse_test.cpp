@@ -76,10 +76,8 @@ TEST(ParseFusion, NamesTheFieldAndTheRightForm) {
       [] { parse_fusion("horovod:5ms"); },
       "threshold of fusion policy 'horovod': invalid size '5ms': expected a number and B, KiB, MiB, GiB, kB, MB or GB",
       form);
-  expect_usage_error(
-      [] { parse_fusion("horovod::5ms"); },
-      "threshold of fusion policy 'horovod': invalid size '': expected a number and B, KiB, MiB, GiB, kB, MB or GB",
-      form);
+  expect_usage_error([] { parse_fusion("horovod::5ms"); }, "a parameter of fusion policy 'horovod' is empty in ':5ms'",
+                     form);
   expect_usage_error([] { parse_fusion("horovod:64MiB:0ms"); },
                      "cycle of fusion policy 'horovod': '0ms' is out of range", form);
   expect_usage_error([] { parse_fusion("horovod:-1MiB"); },
