@@ -12,38 +12,28 @@
 namespace hbench {
 namespace {
 
+/// Keeps what was not sent and adds it to the next gradient: residual = compensated - decode(encoded), rounded once.
+/// What is not finite is not kept, so that one bad step spoils no other. All memory lies on `device`, which outlives
+/// it and does its work.
 class Residual final : public GradientMemory {
  public:
   Residual(std::int64_t elements, Device& device)
-      : device_(device),
-        memory_(device.allocate(static_cast<std::size_t>(elements) * sizeof(float))),
-        residual_(reinterpret_cast<float*>(memory_.get()), static_cast<std::size_t>(elements)) {
-    if (residual_.empty()) return;
-    device_.fill_neutral(DataType::float32, ReduceOp::sum, std::as_writable_bytes(residual_));
-    synchronize(device_);
-  }
+      : device_(device), residual_(make_floats(device, static_cast<std::size_t>(elements))) {}
 
   void compensate(std::span<float> gradient) override {
-    device_.accumulate(DataType::float32, ReduceOp::sum, std::as_bytes(residual_), std::as_writable_bytes(gradient));
+    device_.accumulate(DataType::float32, ReduceOp::sum, std::as_bytes(residual_.floats),
+                       std::as_writable_bytes(gradient));
   }
 
   void update(std::span<const float> compensated, std::span<const std::byte> encoded, const Codec& codec) override {
-    codec.decode(encoded, TransferKind::copy, residual_);
-    device_.keep_rest(compensated, residual_);
+    codec.decode(encoded, TransferKind::copy, residual_.floats);
+    device_.keep_rest(compensated, residual_.floats);
   }
 
  private:
   Device& device_;
-  DeviceMemory memory_;
-  std::span<float> residual_;
+  DeviceFloats residual_;
 };
-
-/// Keeps what was not sent and adds it to the next gradient: residual = compensated - decode(encoded), rounded once.
-/// What is not finite is not kept, so that one bad step spoils no other. All memory lies on `device`, which outlives
-/// it and does its work.
-std::unique_ptr<GradientMemory> make_error_feedback(std::int64_t elements, Device& device) {
-  return std::make_unique<Residual>(elements, device);
-}
 
 constexpr std::string_view kErrorFeedback = "ef:", kBothSides = "ef2:";
 
@@ -80,7 +70,7 @@ std::string CompressorChoice::text() const {
 std::unique_ptr<GradientMemory> CompressorChoice::make_memory(std::int64_t elements, Device& device) const {
   if (compressor->make_memory != nullptr) return compressor->make_memory(parameters, elements);
   const bool wrapped = error_feedback && compressor->exchange == Exchange::gather;
-  return wrapped ? make_error_feedback(elements, device) : nullptr;
+  return wrapped ? std::make_unique<Residual>(elements, device) : nullptr;
 }
 
 CompressorChoice parse_compressor(std::string_view text) {

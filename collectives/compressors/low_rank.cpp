@@ -51,22 +51,67 @@ double norm(std::span<const float> column) { return std::sqrt(dot<double>(column
 
 class HostProducts final : public LowRankProducts {
  public:
-  void renew_lost_columns(const LowRankShape& shape, const Draw& draw, std::span<float> right) override {
-    hbench::renew_lost_columns(shape, draw, right);
-  }
   void multiply(const LowRankShape& shape, std::span<const float> matrix, std::span<const float> right,
                 std::span<float> left) override {
-    hbench::multiply(shape, matrix, right, left);
+    for (std::int64_t i = 0; i < shape.rows; ++i) {
+      const auto row = row_of(shape, matrix, i);
+      for (std::int64_t k = 0; k < shape.rank; ++k)
+        left[static_cast<std::size_t>(k * shape.rows + i)] =
+            dot<float>(row, column_of(right, shape.columns, k).first(row.size()));
+    }
   }
+
   void multiply_transposed(const LowRankShape& shape, std::span<const float> matrix, std::span<const float> left,
                            std::span<float> right) override {
-    hbench::multiply_transposed(shape, matrix, left, right);
+    std::ranges::fill(right, 0.0F);
+    for (std::int64_t i = 0; i < shape.rows; ++i) {
+      const auto row = row_of(shape, matrix, i);
+      for (std::int64_t k = 0; k < shape.rank; ++k)
+        add_scaled(left[static_cast<std::size_t>(k * shape.rows + i)], row, column_of(right, shape.columns, k));
+    }
   }
+
   void expand(const LowRankShape& shape, std::span<const float> left, std::span<const float> right,
               std::span<float> matrix) override {
-    hbench::expand(shape, left, right, matrix);
+    for (std::int64_t i = 0; i < shape.rows; ++i) {
+      const auto row = row_of(shape, matrix, i);
+      std::ranges::fill(row, 0.0F);
+      for (std::int64_t k = 0; k < shape.rank; ++k)
+        add_scaled(left[static_cast<std::size_t>(k * shape.rows + i)],
+                   column_of(right, shape.columns, k).first(row.size()), row);
+    }
   }
-  void orthonormalise(std::int64_t rows, std::span<float> columns) override { hbench::orthonormalise(rows, columns); }
+
+  void orthonormalise(std::int64_t rows, std::span<float> columns) override {
+    /// A float32 column that has lost this much of its length is made of rounding errors.
+    constexpr double kDependent = 1e-5;
+    const std::int64_t rank = rows == 0 ? 0 : std::ssize(columns) / rows;
+    for (std::int64_t k = 0; k < rank; ++k) {
+      const auto column = column_of(columns, rows, k);
+      const double before = norm(column);
+      for (int pass = 0; pass < 2; ++pass)
+        for (std::int64_t j = 0; j < k; ++j) {
+          const auto other = column_of(columns, rows, j);
+          add_scaled(static_cast<float>(-dot<double>(other, column)), other, column);
+        }
+      const double after = norm(column);
+      const double scale = after > kDependent * before ? 1 / after : std::isnan(after) ? after : 0;
+      for (float& x : column) x = static_cast<float>(x * scale);
+    }
+  }
+
+  void renew_lost_columns(const LowRankShape& shape, const Draw& draw, std::span<float> right) override {
+    std::vector<std::uint32_t> bits(static_cast<std::size_t>(shape.columns));
+    for (std::int64_t k = 0; k < shape.rank; ++k) {
+      const auto column = column_of(right, shape.columns, k);
+      const double length = norm(column);
+      if (length > 0 && std::isfinite(length)) continue;
+      random_bits(shared_key_of(draw), k * shape.columns, bits);
+      // Any distribution without a preferred direction will do.
+      for (std::size_t i = 0; i < column.size(); ++i)
+        column[i] = static_cast<float>(static_cast<std::int32_t>(bits[i])) * 0x1p-31F;
+    }
+  }
 };
 
 }  // namespace
@@ -78,68 +123,6 @@ LowRankShape low_rank_shape(std::int64_t elements, std::int64_t rank) {
   shape.rows = (elements + shape.columns - 1) / shape.columns;
   shape.rank = std::min({rank, shape.rows, shape.columns});
   return shape;
-}
-
-void multiply(const LowRankShape& shape, std::span<const float> matrix, std::span<const float> right,
-              std::span<float> left) {
-  for (std::int64_t i = 0; i < shape.rows; ++i) {
-    const auto row = row_of(shape, matrix, i);
-    for (std::int64_t k = 0; k < shape.rank; ++k)
-      left[static_cast<std::size_t>(k * shape.rows + i)] =
-          dot<float>(row, column_of(right, shape.columns, k).first(row.size()));
-  }
-}
-
-void multiply_transposed(const LowRankShape& shape, std::span<const float> matrix, std::span<const float> left,
-                         std::span<float> right) {
-  std::ranges::fill(right, 0.0F);
-  for (std::int64_t i = 0; i < shape.rows; ++i) {
-    const auto row = row_of(shape, matrix, i);
-    for (std::int64_t k = 0; k < shape.rank; ++k)
-      add_scaled(left[static_cast<std::size_t>(k * shape.rows + i)], row, column_of(right, shape.columns, k));
-  }
-}
-
-void expand(const LowRankShape& shape, std::span<const float> left, std::span<const float> right,
-            std::span<float> matrix) {
-  for (std::int64_t i = 0; i < shape.rows; ++i) {
-    const auto row = row_of(shape, matrix, i);
-    std::ranges::fill(row, 0.0F);
-    for (std::int64_t k = 0; k < shape.rank; ++k)
-      add_scaled(left[static_cast<std::size_t>(k * shape.rows + i)],
-                 column_of(right, shape.columns, k).first(row.size()), row);
-  }
-}
-
-void orthonormalise(std::int64_t rows, std::span<float> columns) {
-  /// A float32 column that has lost this much of its length is made of rounding errors.
-  constexpr double kDependent = 1e-5;
-  const std::int64_t rank = rows == 0 ? 0 : std::ssize(columns) / rows;
-  for (std::int64_t k = 0; k < rank; ++k) {
-    const auto column = column_of(columns, rows, k);
-    const double before = norm(column);
-    for (int pass = 0; pass < 2; ++pass)
-      for (std::int64_t j = 0; j < k; ++j) {
-        const auto other = column_of(columns, rows, j);
-        add_scaled(static_cast<float>(-dot<double>(other, column)), other, column);
-      }
-    const double after = norm(column);
-    const double scale = after > kDependent * before ? 1 / after : std::isnan(after) ? after : 0;
-    for (float& x : column) x = static_cast<float>(x * scale);
-  }
-}
-
-void renew_lost_columns(const LowRankShape& shape, const Draw& draw, std::span<float> right) {
-  std::vector<std::uint32_t> bits(static_cast<std::size_t>(shape.columns));
-  for (std::int64_t k = 0; k < shape.rank; ++k) {
-    const auto column = column_of(right, shape.columns, k);
-    const double length = norm(column);
-    if (length > 0 && std::isfinite(length)) continue;
-    random_bits(shared_key_of(draw), k * shape.columns, bits);
-    // Any distribution without a preferred direction will do.
-    for (std::size_t i = 0; i < column.size(); ++i)
-      column[i] = static_cast<float>(static_cast<std::int32_t>(bits[i])) * 0x1p-31F;
-  }
 }
 
 std::unique_ptr<LowRankProducts> host_low_rank_products() { return std::make_unique<HostProducts>(); }

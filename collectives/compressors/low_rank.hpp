@@ -41,19 +41,28 @@ struct LowRankShape {
 /// columns = the square root of `elements`, rounded up; rows = as many as are needed. \pre rank >= 1
 LowRankShape low_rank_shape(std::int64_t elements, std::int64_t rank);
 
-/// The functions at the end of this file, on the device where a rank's data lie. A device may return before the work is
-/// done, and does it in order; equal input gives equal bits on all ranks. Used by one thread at a time. \throws Error
-/// (environment) where the device fails.
+/// The products of PowerSGD, on the device where a rank's data lie. A device may return before the work is done, and
+/// does it in order; equal input gives equal bits on all ranks. Used by one thread at a time. Matrices are in row
+/// order, factors in column order; `matrix` has `shape.elements` elements. \throws Error (environment) where the device
+/// fails.
 class LowRankProducts {
  public:
   virtual ~LowRankProducts() = default;
+  /// Columns of zeros would stay so for ever, and so would those that are not finite: they are drawn anew, uniformly
+  /// from (-1, 1), by the seed and step of `draw`. The first step's columns are all drawn so.
   virtual void renew_lost_columns(const LowRankShape& shape, const Draw& draw, std::span<float> right) = 0;
+  /// left = M right.
   virtual void multiply(const LowRankShape& shape, std::span<const float> matrix, std::span<const float> right,
                         std::span<float> left) = 0;
+  /// right = M^T left.
   virtual void multiply_transposed(const LowRankShape& shape, std::span<const float> matrix,
                                    std::span<const float> left, std::span<float> right) = 0;
+  /// matrix = left right^T.
   virtual void expand(const LowRankShape& shape, std::span<const float> left, std::span<const float> right,
                       std::span<float> matrix) = 0;
+  /// Makes the columns, of `rows` elements each, orthonormal: modified Gram-Schmidt, twice (Giraud, Langou, Rozloznik,
+  /// The loss of orthogonality in the Gram-Schmidt orthogonalization process, 2005). A column that depends on those
+  /// before it becomes zero.
   virtual void orthonormalise(std::int64_t rows, std::span<float> columns) = 0;
 };
 
@@ -96,22 +105,5 @@ class LowRankState {
 /// algorithm; `powersgd` forgets what was lost). \throws Error (usage) when the choice is not a low-rank compressor.
 LowRankState make_low_rank_state(const CompressorChoice& choice, std::int64_t elements, std::uint64_t seed = 1,
                                  Device& device = host_device());
-
-/// Columns of zeros would stay so for ever, and so would those that are not finite: they are drawn anew, uniformly from
-/// (-1, 1), by the seed and step of `draw`. The first step's columns are all drawn so.
-void renew_lost_columns(const LowRankShape& shape, const Draw& draw, std::span<float> right);
-/// left = M right. Matrices in row order, factors in column order; `matrix` has `shape.elements` elements.
-void multiply(const LowRankShape& shape, std::span<const float> matrix, std::span<const float> right,
-              std::span<float> left);
-/// right = M^T left.
-void multiply_transposed(const LowRankShape& shape, std::span<const float> matrix, std::span<const float> left,
-                         std::span<float> right);
-/// matrix = left right^T.
-void expand(const LowRankShape& shape, std::span<const float> left, std::span<const float> right,
-            std::span<float> matrix);
-/// Makes the columns, of `rows` elements each, orthonormal: modified Gram-Schmidt, twice (Giraud, Langou, Rozloznik,
-/// The loss of orthogonality in the Gram-Schmidt orthogonalization process, 2005). A column that depends on those
-/// before it becomes zero.
-void orthonormalise(std::int64_t rows, std::span<float> columns);
 
 }  // namespace hbench

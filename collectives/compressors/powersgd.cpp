@@ -35,9 +35,10 @@ class ColdStart final : public Codec {
     if (!in.empty()) std::memcpy(factors.data(), in.data(), in.size());
     const auto left = std::span(factors).first(static_cast<std::size_t>(shape.left_elements()));
     const auto right = std::span(factors).subspan(left.size());
-    if (kind == TransferKind::copy) return expand(shape, left, right, out);
+    const auto products = host_low_rank_products();
+    if (kind == TransferKind::copy) return products->expand(shape, left, right, out);
     std::vector<float> term(out.size());
-    expand(shape, left, right, term);
+    products->expand(shape, left, right, term);
     for (std::size_t i = 0; i < out.size(); ++i) out[i] += term[i];
   }
 

@@ -74,7 +74,7 @@ TEST(CudaLowRank, MultipliesToWithinRounding) {
 TEST(CudaLowRank, ExpandsToTheBitsOfTheHost) {
   for_each_size([](const LowRankShape& shape, const auto& matrix, const auto& left, const auto& right) {
     std::vector<float> expanded(matrix.size());
-    expand(shape, left, right, expanded);
+    host_low_rank_products()->expand(shape, left, right, expanded);
     std::vector<float> found = poisoned(shape.elements);
     const cuda::Expand work{cuda::matrix_shape(shape), left.data(), right.data(), found.data()};
     for (std::size_t block = 0; block * cuda::kBlockRows < work.shape.rows; ++block)
@@ -95,12 +95,12 @@ TEST(CudaLowRank, KeepsInfinitiesWhereTheyAre) {
     right[9] = left[8] = std::numeric_limits<float>::infinity();
     std::vector<float> of_host(left.size());
     std::vector<float> found(left.size());
-    multiply(of, matrix, right, of_host);
+    host_low_rank_products()->multiply(of, matrix, right, of_host);
     multiply_on_host({cuda::matrix_shape(of), matrix.data(), right.data(), found.data(), 0});
     for (std::size_t i = 0; i < left.size(); ++i) EXPECT_EQ(std::isfinite(found[i]), std::isfinite(of_host[i])) << i;
     of_host.resize(right.size());
     found.resize(right.size());
-    multiply_transposed(of, matrix, left, of_host);
+    host_low_rank_products()->multiply_transposed(of, matrix, left, of_host);
     multiply_transposed_on_host({cuda::matrix_shape(of), matrix.data(), left.data(), nullptr, 0}, found.data());
     for (std::size_t i = 0; i < right.size(); ++i) EXPECT_EQ(std::isfinite(found[i]), std::isfinite(of_host[i])) << i;
   }
@@ -132,7 +132,7 @@ TEST(CudaLowRank, MakesColumnsOrthonormalAsTheHostDoes) {
   for (const auto& [rows, rank] : {std::pair(1, 1), {5, 4}, {1000, 4}, {3001, 9}}) {
     const std::vector<float> given = hard_columns(rows, rank, random);
     std::vector<float> right = given;
-    orthonormalise(rows, right);
+    host_low_rank_products()->orthonormalise(rows, right);
     std::vector<float> found = given;
     orthonormalise_on_host(static_cast<std::size_t>(rows), static_cast<std::size_t>(rank), found.data());
     EXPECT_TRUE(near_columns(found, right)) << rows << ", " << rank;
@@ -151,7 +151,7 @@ TEST(CudaLowRank, RenewsLostColumnsToTheBitsOfTheHost) {
   right[3 * length + 4] = std::nanf("");
   const Draw draw{.seed = 5, .step = 6};
   std::vector<float> found = right;
-  renew_lost_columns(shape, draw, right);
+  host_low_rank_products()->renew_lost_columns(shape, draw, right);
   for (std::size_t k = 0; k < 4; ++k) {
     const cuda::Random numbers(shared_key_of(draw), k * length);
     if (!cuda::lost(cuda::dot_part(found.data() + k * length, found.data() + k * length, length, 0, 1))) continue;

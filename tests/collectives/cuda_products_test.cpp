@@ -57,7 +57,7 @@ TEST_F(CudaProducts, AreThoseOfTheHostOrWithinRounding) {
     products->multiply_transposed(shape, matrix_there.span(), left_there.span(), right_found.span());
     EXPECT_TRUE(right_sums(shape, matrix, left).near(right_found.get(), right_units(shape)));
     std::vector<float> expanded(matrix.size());
-    expand(shape, left, right, expanded);
+    host_low_rank_products()->expand(shape, left, right, expanded);
     GpuFloats found = poisoned(elements);
     products->expand(shape, left_there.span(), right_there.span(), found.span());
     EXPECT_EQ(found.get(), expanded);
@@ -91,7 +91,7 @@ TEST_F(CudaProducts, MakeColumnsOrthonormalAsTheHostDoes) {
     std::vector<float> columns = hard_columns(rows, rank, random);
     GpuFloats there(*device, columns);
     products->orthonormalise(rows, there.span());
-    orthonormalise(rows, columns);
+    host_low_rank_products()->orthonormalise(rows, columns);
     EXPECT_TRUE(near_columns(there.get(), columns)) << rows << ", " << rank;
   }
 }
@@ -104,7 +104,7 @@ TEST_F(CudaProducts, RenewLostColumnsToTheBitsOfTheHost) {
   GpuFloats there(*device, right);
   const Draw draw{.seed = 5, .step = 6};
   make_cuda_low_rank_products(*device)->renew_lost_columns(shape, draw, there.span());
-  renew_lost_columns(shape, draw, right);
+  host_low_rank_products()->renew_lost_columns(shape, draw, right);
   EXPECT_EQ(there.get(), right);
 }
 

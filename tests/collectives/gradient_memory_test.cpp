@@ -278,7 +278,7 @@ TEST(PowerSgd, OrthonormalisesColumnsThatNearlyDepend) {
     columns[kRows + i] = columns[i] + 1e-3F * columns[kRows + i];
     columns[3 * kRows + i] = columns[2 * kRows + i];
   }
-  orthonormalise(kRows, columns);
+  host_low_rank_products()->orthonormalise(kRows, columns);
   const auto product = [&](std::size_t a, std::size_t b) {
     double sum = 0;
     for (std::size_t i = 0; i < kRows; ++i)

@@ -178,25 +178,26 @@ class LazyProducts final : public LowRankProducts {
   explicit LazyProducts(LazyDevice& device) : device_(device) {}
 
   void renew_lost_columns(const LowRankShape& shape, const Draw& draw, std::span<float> right) override {
-    device_.push([=] { hbench::renew_lost_columns(shape, draw, right); });
+    device_.push([=, host = host_] { host->renew_lost_columns(shape, draw, right); });
   }
   void multiply(const LowRankShape& shape, std::span<const float> matrix, std::span<const float> right,
                 std::span<float> left) override {
-    device_.push([=] { hbench::multiply(shape, matrix, right, left); });
+    device_.push([=, host = host_] { host->multiply(shape, matrix, right, left); });
   }
   void multiply_transposed(const LowRankShape& shape, std::span<const float> matrix, std::span<const float> left,
                            std::span<float> right) override {
-    device_.push([=] { hbench::multiply_transposed(shape, matrix, left, right); });
+    device_.push([=, host = host_] { host->multiply_transposed(shape, matrix, left, right); });
   }
   void expand(const LowRankShape& shape, std::span<const float> left, std::span<const float> right,
               std::span<float> matrix) override {
-    device_.push([=] { hbench::expand(shape, left, right, matrix); });
+    device_.push([=, host = host_] { host->expand(shape, left, right, matrix); });
   }
   void orthonormalise(std::int64_t rows, std::span<float> columns) override {
-    device_.push([=] { hbench::orthonormalise(rows, columns); });
+    device_.push([=, host = host_] { host->orthonormalise(rows, columns); });
   }
 
  private:
+  std::shared_ptr<LowRankProducts> host_ = host_low_rank_products();
   LazyDevice& device_;
 };
 
