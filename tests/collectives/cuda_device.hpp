@@ -1,6 +1,6 @@
 #pragma once
 
-/// What tests on a GPU share.
+/// What tests of kernels share, on a GPU and on the device that does as kernels do.
 
 #include <gtest/gtest.h>
 
@@ -9,30 +9,47 @@
 
 namespace hbench::support {
 
-/// Skips where no GPU can be used, and says why.
-class OnGpu : public ::testing::Test {
+/// A test on a device, with fresh random numbers; skipped where the device cannot be made.
+class OnDevice : public ::testing::Test {
  protected:
   void SetUp() override {
-    const Availability availability = cuda_availability();
-    if (!availability.available) GTEST_SKIP() << availability.reason << "; " << availability.cure;
-    device = make_cuda_device(0);
+    device = make();
+    if (device == nullptr) GTEST_SKIP() << cuda_availability().in_words();
     SCOPED_TRACE(seed);
   }
+  /// Returns null where there is none.
+  virtual std::unique_ptr<Device> make() const = 0;
 
   std::unique_ptr<Device> device;
   unsigned seed = std::random_device{}();
   std::mt19937_64 random{seed};
 };
 
-/// Poisoned memory of a GPU with guards, that checks them whenever it is read.
-class GpuMemory {
+inline std::unique_ptr<Device> make_gpu() { return cuda_availability().available ? make_cuda_device(0) : nullptr; }
+
+class OnGpu : public OnDevice {
+  std::unique_ptr<Device> make() const override { return make_gpu(); }
+};
+
+/// What `cuda_kernels_test.cpp` tests on every device that a program instantiates it with.
+class KernelTest : public OnDevice, public ::testing::WithParamInterface<std::unique_ptr<Device> (*)()> {
+  std::unique_ptr<Device> make() const override { return GetParam()(); }
+};
+class CudaReductions : public KernelTest {};
+class CudaCodecs : public KernelTest {};
+class CudaPacking : public KernelTest {};
+class CudaProducts : public KernelTest {};
+
+/// Poisoned memory of a device with guards, that checks them whenever it is read.
+class GuardedMemory {
  public:
-  GpuMemory(Device& device, const Placed& placed)
+  GuardedMemory(Device& device, const Placed& placed)
       : device_(device), placed_(placed), memory_(device.allocate(placed.all())), host_(placed.all(), kPoison) {
     device_.write(host_, {memory_.get(), host_.size()});
   }
 
   std::span<std::byte> span() { return placed_.of({memory_.get(), host_.size()}); }
+  std::span<float> floats() { return as_floats(span()); }
   void put(std::span<const std::byte> values) { device_.write(values, span()); }
   std::vector<std::byte> get() {
     device_.read({memory_.get(), host_.size()}, host_);

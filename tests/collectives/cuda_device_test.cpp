@@ -14,109 +14,20 @@ namespace {
 using namespace hbench::support;  // NOLINT(google-build-using-namespace)
 using ::testing::HasSubstr;
 
-class CudaKernels : public OnGpu {};
 class CudaDevices : public OnGpu {};
 
-TEST_F(CudaKernels, AccumulateAsTheHostDoesForEveryTypeAndOperation) {
-  for_each_type_and_operation([&](DataType type, ReduceOp op) {
-    for (const std::size_t elements : kCounts)
-      for (const auto& [in_off, inout_off] : kOffsets) {
-        const std::vector<std::byte> given = random_elements(type, elements, random);
-        std::vector<std::byte> right = random_elements(type, elements, random);
-        GpuMemory in(*device, {in_off * size_of(type), given.size()});
-        GpuMemory inout(*device, {inout_off * size_of(type), right.size()});
-        in.put(given);
-        inout.put(right);
-        accumulate(type, op, given, right);
-        device->accumulate(type, op, in.span(), inout.span());
-        ASSERT_TRUE(same_elements(type, inout.get(), right)) << in_off << ", " << inout_off;
-        ASSERT_TRUE(same_elements(type, in.get(), given));
-      }
-  });
-}
-
-TEST_F(CudaKernels, FillAndFinishAsTheHostDoesForEveryTypeAndOperation) {
-  for_each_type_and_operation([&](DataType type, ReduceOp op) {
-    for (const std::size_t elements : kCounts)
-      for (const std::size_t off : {0, 1, 3}) {
-        std::vector<std::byte> right(elements * size_of(type));
-        fill_neutral(type, op, right);
-        GpuMemory buffer(*device, {off * size_of(type), right.size()});
-        device->fill_neutral(type, op, buffer.span());
-        ASSERT_TRUE(same_elements(type, buffer.get(), right));
-        right = random_elements(type, elements, random);
-        buffer.put(right);
-        for (const int workers : {1, 3, 8}) {
-          finish(type, op, workers, right);
-          device->finish(type, op, workers, buffer.span());
-          ASSERT_TRUE(same_elements(type, buffer.get(), right)) << workers;
-        }
-      }
-  });
-}
-
-TEST_F(CudaKernels, KeepTheRestAsTheHostDoes) {
-  for (const std::size_t elements : kCounts)
-    for (const auto& [whole_off, part_off] : kOffsets) {
-      const std::vector<std::byte> given = random_elements(DataType::float32, elements, random);
-      std::vector<std::byte> right = random_elements(DataType::float32, elements, random);
-      GpuMemory whole(*device, {whole_off * sizeof(float), given.size()});
-      GpuMemory part(*device, {part_off * sizeof(float), right.size()});
-      whole.put(given);
-      part.put(right);
-      keep_rest(as_floats(std::as_bytes(std::span(given))), as_floats(std::span(right)));
-      device->keep_rest(as_floats(std::as_bytes(whole.span())), as_floats(part.span()));
-      ASSERT_EQ(part.get(), right) << whole_off << ", " << part_off;
-    }
-}
-
-TEST_F(CudaKernels, ChangeNumbersAsTheHostDoes) {
-  for (const NumbersChange::Kind kind : kChanges)
-    for (const std::size_t elements : kCounts)
-      for (const auto& [a_off, x_off] : kOffsets) {
-        const std::vector<std::byte> first = random_elements(DataType::float32, elements, random);
-        const std::vector<std::byte> second = random_elements(DataType::float32, elements, random);
-        std::vector<std::byte> right = random_elements(DataType::float32, elements, random);
-        GpuMemory a(*device, {a_off * sizeof(float), first.size()}), b(*device, {a_off * sizeof(float), first.size()});
-        GpuMemory x(*device, {x_off * sizeof(float), right.size()});
-        a.put(first);
-        b.put(second);
-        x.put(right);
-        NumbersChange by{.kind = kind,
-                         .factor = 0.3F,
-                         .a = as_floats(std::as_bytes(std::span(first))),
-                         .b = as_floats(std::as_bytes(std::span(second))),
-                         .root = 0.7F,
-                         .epsilon = 1e-3F};
-        change(by, as_floats(std::span(right)));
-        by.a = as_floats(std::as_bytes(a.span()));
-        by.b = as_floats(std::as_bytes(b.span()));
-        device->change(by, as_floats(x.span()));
-        ASSERT_TRUE(same_elements(DataType::float32, x.get(), right)) << a_off << ", " << x_off;
-      }
-}
-
-TEST_F(CudaKernels, TakeElementsAtAnyAddress) {
-  for (const DataTypeEntry* type : data_types()) {
-    const std::vector<std::byte> given = random_elements(type->type, 5000, random);
-    std::vector<std::byte> right = random_elements(type->type, 5000, random);
-    GpuMemory in(*device, {1, given.size()});
-    GpuMemory inout(*device, {7, right.size()});
-    in.put(given);
-    inout.put(right);
-    accumulate(type->type, ReduceOp::sum, given, right);
-    device->accumulate(type->type, ReduceOp::sum, in.span(), inout.span());
-    ASSERT_TRUE(same_elements(type->type, inout.get(), right)) << type->name;
-  }
-}
+INSTANTIATE_TEST_SUITE_P(Gpu, CudaReductions, ::testing::Values(make_gpu));
+INSTANTIATE_TEST_SUITE_P(Gpu, CudaCodecs, ::testing::Values(make_gpu));
+INSTANTIATE_TEST_SUITE_P(Gpu, CudaPacking, ::testing::Values(make_gpu));
+INSTANTIATE_TEST_SUITE_P(Gpu, CudaProducts, ::testing::Values(make_gpu));
 
 // More elements than a grid that fills any GPU takes in one go: 16 M floats are 4096 tiles.
-TEST_F(CudaKernels, WalkOnWhenTheGridIsFull) {
+TEST_F(CudaDevices, WalkOnWhenTheGridIsFull) {
   const std::size_t elements = (16 << 20) + 5;
   const std::vector<std::byte> given = random_elements(DataType::float32, elements, random);
   std::vector<std::byte> right = random_elements(DataType::float32, elements, random);
-  GpuMemory in(*device, {4, given.size()});
-  GpuMemory inout(*device, {4, right.size()});
+  GuardedMemory in(*device, {4, given.size()});
+  GuardedMemory inout(*device, {4, right.size()});
   in.put(given);
   inout.put(right);
   accumulate(DataType::float32, ReduceOp::sum, given, right);
@@ -132,8 +43,8 @@ TEST_F(CudaDevices, AllocateAlignedMemory) {
 
 TEST_F(CudaDevices, CopyAndReadWhatWasWritten) {
   const std::vector<std::byte> given = random_elements(DataType::uint8, 1'000'003, random);
-  GpuMemory from(*device, {3, given.size()});
-  GpuMemory to(*device, {8, given.size()});
+  GuardedMemory from(*device, {3, given.size()});
+  GuardedMemory to(*device, {8, given.size()});
   from.put(given);
   device->copy(from.span(), to.span());
   EXPECT_EQ(to.get(), given);

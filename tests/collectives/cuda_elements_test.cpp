@@ -6,16 +6,21 @@
 #include <limits>
 #include <numeric>
 
-#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/arithmetic/half.hpp"
-#include "collectives/cuda/facts.hpp"
-#include "collectives/cuda/reductions.cuh"
-#include "tests/collectives/cuda_host.hpp"
+#include "collectives/cuda/elements.cuh"
+#include "collectives/cuda/low_rank.cuh"
+#include "tests/collectives/cuda_device.hpp"
+#include "tests/collectives/cuda_twin_device.hpp"
 
 namespace hbench::cuda_elements_test {
 namespace {
 
 using namespace hbench::support;  // NOLINT(google-build-using-namespace)
+
+INSTANTIATE_TEST_SUITE_P(Host, CudaReductions, ::testing::Values(make_twin_device));
+INSTANTIATE_TEST_SUITE_P(Host, CudaCodecs, ::testing::Values(make_twin_device));
+INSTANTIATE_TEST_SUITE_P(Host, CudaPacking, ::testing::Values(make_twin_device));
+INSTANTIATE_TEST_SUITE_P(Host, CudaProducts, ::testing::Values(make_twin_device));
 
 TEST(CudaElements, WidenEveryHalfAsTheHostDoes) {
   for (std::uint32_t i = 0; i < 0x10000; ++i) {
@@ -78,122 +83,6 @@ TEST(CudaElements, DivideFloatsOfAnySizeAsADivisionDoes) {
   }
 }
 
-TEST(CudaReductions, AccumulateAsTheHostDoesForEveryTypeAndOperation) {
-  std::mt19937_64 random(std::random_device{}());
-  for_each_type_and_operation([&](DataType type, ReduceOp op) {
-    for (const std::size_t elements : kCounts)
-      for (const auto& [in_off, inout_off] : kOffsets) {
-        const std::size_t bytes = elements * size_of(type);
-        const Placed in_place{in_off * size_of(type), bytes};
-        const Placed inout_place{inout_off * size_of(type), bytes};
-        HostMemory in(in_place);
-        HostMemory inout(inout_place);
-        const std::vector<std::byte> given = random_elements(type, elements, random);
-        std::vector<std::byte> right = random_elements(type, elements, random);
-        std::ranges::copy(given, in_place.of(in.all()).begin());
-        std::ranges::copy(right, inout_place.of(inout.all()).begin());
-        accumulate(type, op, given, right);
-        cuda::with_accumulate(type, op, in_place.of(in.all()).data(), inout_place.of(inout.all()).data(), bytes,
-                              [](const auto& work, const cuda::Extent& extent) { run_on_host(work, extent, 3); });
-        ASSERT_TRUE(same_elements(type, inout_place.of(inout.all()), right)) << in_off << ", " << inout_off;
-        ASSERT_TRUE(in_place.guarded(in.all()) && inout_place.guarded(inout.all()));
-      }
-  });
-}
-
-TEST(CudaReductions, FillAndFinishAsTheHostDoesForEveryTypeAndOperation) {
-  std::mt19937_64 random(std::random_device{}());
-  for_each_type_and_operation([&](DataType type, ReduceOp op) {
-    for (const std::size_t elements : kCounts)
-      for (const std::size_t off : {0, 1, 3}) {
-        const std::size_t bytes = elements * size_of(type);
-        const Placed place{off * size_of(type), bytes};
-        const auto run = [](const auto& work, const cuda::Extent& extent) { run_on_host(work, extent, 2); };
-        HostMemory filled(place);
-        std::vector<std::byte> right(bytes);
-        fill_neutral(type, op, right);
-        cuda::with_fill_neutral(type, op, place.of(filled.all()).data(), bytes, run);
-        ASSERT_TRUE(same_elements(type, place.of(filled.all()), right));
-        HostMemory finished(place);
-        right = random_elements(type, elements, random);
-        std::ranges::copy(right, place.of(finished.all()).begin());
-        for (const int workers : {1, 3, 8}) {
-          finish(type, op, workers, right);
-          cuda::with_finish(type, op, workers, place.of(finished.all()).data(), bytes, run);
-          ASSERT_TRUE(same_elements(type, place.of(finished.all()), right)) << workers;
-        }
-        ASSERT_TRUE(place.guarded(filled.all()) && place.guarded(finished.all()));
-      }
-  });
-}
-
-TEST(CudaReductions, KeepTheRestAsTheHostDoes) {
-  std::mt19937_64 random(std::random_device{}());
-  for (const std::size_t elements : kCounts)
-    for (const auto& [whole_off, part_off] : kOffsets) {
-      const Placed whole_place{whole_off * sizeof(float), elements * sizeof(float)};
-      const Placed part_place{part_off * sizeof(float), elements * sizeof(float)};
-      HostMemory whole(whole_place);
-      HostMemory part(part_place);
-      const std::vector<std::byte> given = random_elements(DataType::float32, elements, random);
-      std::vector<std::byte> right = random_elements(DataType::float32, elements, random);
-      std::ranges::copy(given, whole_place.of(whole.all()).begin());
-      std::ranges::copy(right, part_place.of(part.all()).begin());
-      keep_rest(as_floats(std::as_bytes(std::span(given))), as_floats(std::span(right)));
-      cuda::with_keep_rest(whole_place.of(whole.all()).data(), part_place.of(part.all()).data(), right.size(),
-                           [](const auto& work, const cuda::Extent& extent) { run_on_host(work, extent, 3); });
-      ASSERT_TRUE(std::ranges::equal(part_place.of(part.all()), right)) << whole_off << ", " << part_off;
-      ASSERT_TRUE(whole_place.guarded(whole.all()) && part_place.guarded(part.all()));
-    }
-}
-
-TEST(CudaReductions, ChangeNumbersAsTheHostDoes) {
-  std::mt19937_64 random(std::random_device{}());
-  for (const NumbersChange::Kind kind : kChanges)
-    for (const std::size_t elements : kCounts)
-      for (const auto& [a_off, x_off] : kOffsets) {
-        const Placed a_place{a_off * sizeof(float), elements * sizeof(float)};
-        const Placed x_place{x_off * sizeof(float), elements * sizeof(float)};
-        HostMemory a(a_place), b(a_place), x(x_place);
-        std::vector<std::byte> right = random_elements(DataType::float32, elements, random);
-        std::ranges::copy(random_elements(DataType::float32, elements, random), a_place.of(a.all()).begin());
-        std::ranges::copy(random_elements(DataType::float32, elements, random), a_place.of(b.all()).begin());
-        std::ranges::copy(right, x_place.of(x.all()).begin());
-        const NumbersChange by{.kind = kind,
-                               .factor = 0.3F,
-                               .a = as_floats(std::as_bytes(a_place.of(a.all()))),
-                               .b = as_floats(std::as_bytes(a_place.of(b.all()))),
-                               .root = 0.7F,
-                               .epsilon = 1e-3F};
-        change(by, as_floats(std::span(right)));
-        cuda::with_change(by, as_floats(x_place.of(x.all())),
-                          [](const auto& work, const cuda::Extent& extent) { run_on_host(work, extent, 3); });
-        ASSERT_TRUE(same_elements(DataType::float32, x_place.of(x.all()), right)) << a_off << ", " << x_off;
-        ASSERT_TRUE(a_place.guarded(a.all()) && a_place.guarded(b.all()) && x_place.guarded(x.all()));
-      }
-}
-
-// Elements at odd addresses have no wide accesses, and are right all the same.
-TEST(CudaReductions, AccumulateElementsAtAnyAddress) {
-  std::mt19937_64 random(std::random_device{}());
-  for (const DataTypeEntry* type : data_types()) {
-    constexpr std::size_t kElements = 77;
-    const Placed in_place{1, kElements * type->size};
-    const Placed inout_place{7, kElements * type->size};
-    HostMemory in(in_place);
-    HostMemory inout(inout_place);
-    const std::vector<std::byte> given = random_elements(type->type, kElements, random);
-    std::vector<std::byte> right = random_elements(type->type, kElements, random);
-    std::ranges::copy(given, in_place.of(in.all()).begin());
-    std::ranges::copy(right, inout_place.of(inout.all()).begin());
-    accumulate(type->type, ReduceOp::sum, given, right);
-    cuda::with_accumulate(type->type, ReduceOp::sum, in_place.of(in.all()).data(), inout_place.of(inout.all()).data(),
-                          kElements * type->size,
-                          [](const auto& work, const cuda::Extent& extent) { run_on_host(work, extent, 1); });
-    ASSERT_TRUE(same_elements(type->type, inout_place.of(inout.all()), right)) << type->name;
-  }
-}
-
 /// Counts the accesses of each element, wide and single.
 struct Counting {
   static constexpr int kGroup = 4;
@@ -212,6 +101,11 @@ struct Counting {
     if (kCount > 1) ++*wide;
   }
 };
+
+TEST(CudaElements, DropColumnsThatDependOnOthers) {
+  EXPECT_EQ(cuda::stretch(1, 1e-6), 0);
+  EXPECT_TRUE(std::isnan(cuda::stretch(1, std::nan(""))));
+}
 
 TEST(CudaWalk, TouchesEveryElementOnceWhateverTheGrid) {
   for (const std::size_t elements : kCounts)
