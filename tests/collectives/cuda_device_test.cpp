@@ -7,6 +7,7 @@
 #include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/error.hpp"
 #include "tests/collectives/cuda_device.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench::cuda_device_test {
 namespace {
@@ -52,14 +53,8 @@ TEST_F(CudaDevices, CopyAndReadWhatWasWritten) {
 }
 
 TEST_F(CudaDevices, SayHowMuchMemoryThereIsWhenItIsNotEnough) {
-  try {
-    device->allocate(std::size_t{1} << 50);
-    FAIL() << "a pebibyte was allocated";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::environment);
-    EXPECT_THAT(error.what(), HasSubstr("1073741824.0 MiB were asked for"));
-    EXPECT_FALSE(error.hint().empty());
-  }
+  expect_error([&] { device->allocate(std::size_t{1} << 50); }, ExitCode::environment,
+               HasSubstr("1073741824.0 MiB were asked for"));
   EXPECT_NE(device->allocate(1024), nullptr) << "and go on";
 }
 

@@ -9,6 +9,7 @@
 
 #include "collectives/transport/operation.hpp"
 #include "tests/collectives/conformance.hpp"
+#include "tests/support/expect_error.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace hbench::exchange_test {
@@ -30,15 +31,29 @@ void on_ranks(int ranks, const std::function<void(Endpoint&)>& body) {
   for (const auto& endpoint : endpoints) threads.emplace_back([&] { body(*endpoint); });
 }
 
+ExchangeRequest request_of(const Case& c, std::span<float> buffer) {
+  return {.world = c.world, .algorithm = c.algorithm, .compressor = c.compressor, .operand = Operand::of(buffer)};
+}
+
+void exchange(Endpoint& endpoint, const ExchangeRequest& request) {
+  wait_for(*prepare_exchange(endpoint, request), kTimeout, "a rank");
+}
+
+/// An all-reduce.
+Case case_of(std::string_view algorithm, std::string_view compressor, int workers, std::int64_t elements) {
+  return {.algorithm = parse_algorithm(algorithm),
+          .compressor = parse_compressor(compressor),
+          .world = {.workers = workers},
+          .elements = elements};
+}
+
 /// The gradients of `steps` exchanges after one another, with one memory: what each rank ended with, step by step.
 std::vector<std::vector<std::vector<float>>> exchanged(const Case& c, int steps) {
   std::vector<std::vector<std::vector<float>>> results(static_cast<std::size_t>(c.world.ranks()));
   on_ranks(c.world.ranks(), [&](Endpoint& endpoint) {
     const Rank rank = endpoint.transport().rank();
     std::vector<float> buffer(static_cast<std::size_t>(c.elements));
-    const auto operation = prepare_exchange(
-        endpoint,
-        {.world = c.world, .algorithm = c.algorithm, .compressor = c.compressor, .operand = Operand::of(buffer)});
+    const auto operation = prepare_exchange(endpoint, request_of(c, buffer));
     for (int step = 0; step < steps; ++step) {
       std::ranges::copy(gradient_of(rank, c.elements, step), buffer.begin());
       if (step > 0) operation->restart();
@@ -130,19 +145,12 @@ std::vector<std::vector<float>> squeezed_twice(const Case& c, int steps) {
   return results;
 }
 
-Case on_both_sides(const char* compressor, const char* algorithm, int workers, std::int64_t elements) {
-  return {.algorithm = parse_algorithm(algorithm),
-          .compressor = parse_compressor(compressor),
-          .world = {.workers = workers},
-          .elements = elements};
-}
-
 TEST(BothSidesExchange, EndsWithSumsThatAreEncodedAsWell) {
   for (const char* compressor : {"ef2:onebit", "ef2:sign"})
     for (const char* algorithm : {"ring", "direct", "recursive-doubling", "ring-segmented"})
       for (const int workers : kSizes)
         for (const std::int64_t elements : {1, 100, 5009}) {
-          const Case c = on_both_sides(compressor, algorithm, workers, elements);
+          const Case c = case_of(algorithm, compressor, workers, elements);
           const auto right = squeezed_twice(c, 3);
           const auto results = exchanged(c, 3);
           for (const auto& result : results) ASSERT_EQ(result, results[0]) << c.name();
@@ -151,21 +159,6 @@ TEST(BothSidesExchange, EndsWithSumsThatAreEncodedAsWell) {
               ASSERT_NEAR(results[0][step][i], right[step][i], 1e-4 * (1 + std::abs(right[step][i])))
                   << c.name() << ", step " << step << ", element " << i;
         }
-}
-
-// Of a part each rank sends one to its owner, and an owner its sum to all others: 2 (N - 1) / N of the encoded buffer.
-TEST(BothSidesExchange, SendsAPartToItsOwnerAndItsSumToAll) {
-  constexpr int kWorkers = 4;
-  constexpr std::int64_t kPart = 3 * 2048, kPartBytes = kPart / 8 + 3 * 8;
-  const Case c = on_both_sides("ef2:onebit", "direct", kWorkers, kWorkers * kPart);
-  on_ranks(kWorkers, [&](Endpoint& endpoint) {
-    std::vector<float> buffer = gradient_of(endpoint.transport().rank(), c.elements, 0);
-    const auto operation = prepare_exchange(
-        endpoint,
-        {.world = c.world, .algorithm = c.algorithm, .compressor = c.compressor, .operand = Operand::of(buffer)});
-    wait_for(*operation, kTimeout, "a rank");
-    EXPECT_EQ(endpoint.byte_counts().sent(), 2 * (kWorkers - 1) * kPartBytes);
-  });
 }
 
 /// Of rank 1, and so is the sum over ranks: reproduced but for float32's rounding.
@@ -187,11 +180,7 @@ TEST(LowRankExchange, ReproducesASumOfMatricesThatSpanOneDirection) {
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += outer_product(rank, kSide)[i];
     on_ranks(c.world.workers, [&](Endpoint& endpoint) {
       std::vector<float> matrix = outer_product(endpoint.transport().rank(), kSide);
-      wait_for(
-          *prepare_exchange(
-              endpoint,
-              {.world = c.world, .algorithm = c.algorithm, .compressor = c.compressor, .operand = Operand::of(matrix)}),
-          kTimeout, "a rank");
+      exchange(endpoint, request_of(c, matrix));
       results[static_cast<std::size_t>(endpoint.transport().rank())] = matrix;
     });
     double error = 0;
@@ -213,12 +202,9 @@ TEST(Exchange, AveragesCompressedGradients) {
     std::vector<float> average(sum.size());
     on_ranks(2, [&](Endpoint& endpoint) {
       std::vector<float> buffer = gradient_of(endpoint.transport().rank(), c.elements);
-      Operand operand = Operand::of(buffer);
-      operand.op = ReduceOp::average;
-      wait_for(
-          *prepare_exchange(
-              endpoint, {.world = c.world, .algorithm = c.algorithm, .compressor = c.compressor, .operand = operand}),
-          kTimeout, "a rank");
+      ExchangeRequest request = request_of(c, buffer);
+      request.operand.op = ReduceOp::average;
+      exchange(endpoint, request);
       if (endpoint.transport().rank() == 0) average = buffer;
     });
     for (std::size_t i = 0; i < sum.size(); ++i) ASSERT_EQ(average[i], sum[i] / 2) << c.name();
@@ -235,11 +221,9 @@ TEST(Exchange, CountsWhatItSendsAndTimesItsCodecWhenAsked) {
     on_ranks(3, [&](Endpoint& endpoint) {
       std::vector<float> buffer = gradient_of(endpoint.transport().rank(), c.elements);
       const bool watched = endpoint.transport().rank() == 0;
-      const auto operation = prepare_exchange(endpoint, {.world = c.world,
-                                                         .algorithm = c.algorithm,
-                                                         .compressor = c.compressor,
-                                                         .operand = Operand::of(buffer),
-                                                         .times = watched ? &times : nullptr});
+      ExchangeRequest request = request_of(c, buffer);
+      if (watched) request.times = &times;
+      const auto operation = prepare_exchange(endpoint, request);
       EXPECT_EQ(endpoint.byte_counts().sent(), 0);
       wait_for(*operation, kTimeout, "a rank");
       if (watched) sent = endpoint.byte_counts().sent();
@@ -266,7 +250,7 @@ TEST(Exchange, InGroupsOfRanksAddsUpWithinEachOfThem) {
         asked.algorithm = part_of(parse_algorithm("ring"), kind).value();
         asked.compressor = parse_compressor("none");
         asked.operand = Operand::of(buffer);
-        wait_for(*prepare_exchange(endpoint, asked), kTimeout, "a rank");
+        exchange(endpoint, asked);
         const ElementRange whole{0, 11};
         const ElementRange part = kind == CollectiveKind::all_reduce
                                       ? whole
@@ -277,19 +261,23 @@ TEST(Exchange, InGroupsOfRanksAddsUpWithinEachOfThem) {
     });
 }
 
-TEST(Exchange, SendsAsManyBytesAsTheRingTakes) {
-  // 2 (P-1) chunks of 1000 / 4 elements, of two bytes each with fp16.
-  for (const auto& [name, size] : {std::pair{"none", 4}, std::pair{"fp16", 2}}) {
-    on_ranks(4, [&](Endpoint& endpoint) {
-      std::vector<float> buffer(1000);
-      const auto operation = prepare_exchange(endpoint, {.world = {.workers = 4},
-                                                         .algorithm = parse_algorithm("ring"),
-                                                         .compressor = parse_compressor(name),
-                                                         .operand = Operand::of(buffer)});
-      wait_for(*operation, kTimeout, "a rank");
-      EXPECT_EQ(endpoint.byte_counts().sent(), 6 * 250 * size);
+TEST(Exchange, CountsTheBytesThatItSends) {
+  const auto expect_sent = [](const Case& c, std::int64_t bytes) {
+    on_ranks(c.world.workers, [&](Endpoint& endpoint) {
+      std::vector<float> buffer = gradient_of(endpoint.transport().rank(), c.elements);
+      exchange(endpoint, request_of(c, buffer));
+      EXPECT_EQ(endpoint.byte_counts().sent(), bytes) << c.name();
     });
-  }
+  };
+  // 2 (P-1) chunks of 1000 / 4 elements, of two bytes each with fp16.
+  expect_sent(case_of("ring", "none", 4, 1000), 6 * 250 * 4);
+  expect_sent(case_of("ring", "fp16", 4, 1000), 6 * 250 * 2);
+  // 10,000 elements are 100 x 100: two factors of 400 elements, each in 2 (P-1) = 6 messages of a quarter.
+  expect_sent(case_of("ring", "powersgd:4", 4, 10'000), 2 * 6 * 100 * 4);
+  // Of a part each rank sends one to its owner, and an owner its sum to all others: 2 (N - 1) / N of the encoded
+  // buffer.
+  constexpr std::int64_t kPart = 3 * 2048, kPartBytes = kPart / 8 + 3 * 8;
+  expect_sent(case_of("direct", "ef2:onebit", 4, 4 * kPart), 2 * 3 * kPartBytes);
 }
 
 /// The gradient of rank `rank` in a step in which so many of its elements reach the threshold.
@@ -307,10 +295,7 @@ TEST(Exchange, CountsTheBytesOfEncodingsOfVaryingLengths) {
   on_ranks(2, [&](Endpoint& endpoint) {
     const auto rank = static_cast<std::size_t>(endpoint.transport().rank());
     std::vector<float> buffer(100);
-    const auto operation = prepare_exchange(endpoint, {.world = {.workers = 2},
-                                                       .algorithm = parse_algorithm("ring"),
-                                                       .compressor = parse_compressor("threshold:1"),
-                                                       .operand = Operand::of(buffer)});
+    const auto operation = prepare_exchange(endpoint, request_of(case_of("ring", "threshold:1", 2, 100), buffer));
     for (std::size_t step = 0; step < large.size(); ++step) {
       std::ranges::copy(with_large(large[step][rank]), buffer.begin());
       if (step > 0) operation->restart();
@@ -322,29 +307,14 @@ TEST(Exchange, CountsTheBytesOfEncodingsOfVaryingLengths) {
   EXPECT_EQ(sent[1], (std::vector<std::int64_t>{8 + 44, 8 + 44 + 8 + 20, 8 + 44 + 2 * (8 + 20)}));
 }
 
-// 10,000 elements are 100 x 100: two factors of 400 elements, each in 2 (P-1) = 6 messages of a quarter.
-TEST(Exchange, CountsTheBytesOfBothFactors) {
-  on_ranks(4, [&](Endpoint& endpoint) {
-    std::vector<float> buffer = gradient_of(endpoint.transport().rank(), 10'000);
-    const auto operation = prepare_exchange(endpoint, {.world = {.workers = 4},
-                                                       .algorithm = parse_algorithm("ring"),
-                                                       .compressor = parse_compressor("powersgd:4"),
-                                                       .operand = Operand::of(buffer)});
-    wait_for(*operation, kTimeout, "a rank");
-    EXPECT_EQ(endpoint.byte_counts().sent(), 2 * 6 * 100 * 4);
-  });
-}
-
 TEST(Exchange, NamesWhomItWaitsForInASecondRunToo) {
   for (const char* compressor : {"none", "fp16", "topk", "threshold:0", "powersgd"}) {
     const auto endpoints = make_thread_endpoints(2);
     std::array<std::vector<float>, 2> buffers{gradient_of(0, 1000), gradient_of(1, 1000)};
     std::vector<std::unique_ptr<Operation>> ranks;
     for (std::size_t rank = 0; rank < 2; ++rank)
-      ranks.push_back(prepare_exchange(*endpoints[rank], {.world = {.workers = 2},
-                                                          .algorithm = parse_algorithm("ring"),
-                                                          .compressor = parse_compressor(compressor),
-                                                          .operand = Operand::of(buffers[rank])}));
+      ranks.push_back(
+          prepare_exchange(*endpoints[rank], request_of(case_of("ring", compressor, 2, 1000), buffers[rank])));
     for (bool done = false; !done;) {
       const bool first = ranks[0]->progress();
       done = ranks[1]->progress() && first;
@@ -365,12 +335,9 @@ TEST(Exchange, KeepsTheMemoryThatItsCallerGives) {
       const auto memory = std::make_shared<ExchangeMemory>(c.compressor, c.elements);
       for (int step = 0; step < 2; ++step) {
         std::vector<float> buffer = gradient_of(endpoint.transport().rank(), c.elements, step);
-        wait_for(*prepare_exchange(endpoint, {.world = c.world,
-                                              .algorithm = c.algorithm,
-                                              .compressor = c.compressor,
-                                              .operand = Operand::of(buffer),
-                                              .memory = memory}),
-                 kTimeout, "a rank");
+        ExchangeRequest request = request_of(c, buffer);
+        request.memory = memory;
+        exchange(endpoint, request);
         EXPECT_EQ(buffer, right[static_cast<std::size_t>(step)]) << c.name();
       }
     });
@@ -414,17 +381,8 @@ TEST(RefuseExchange, SaysInWordsWhatMakesNoSense) {
 TEST(PrepareExchange, RefusesWithTheSameWords) {
   const auto endpoints = make_thread_endpoints(1);
   std::vector<float> buffer(3);
-  const ExchangeRequest request{.world = {.workers = 1},
-                                .algorithm = parse_algorithm("vendor"),
-                                .compressor = parse_compressor("fp16"),
-                                .operand = Operand::of(buffer)};
-  try {
-    prepare_exchange(*endpoints[0], request);
-    FAIL() << "vendor and fp16";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
-    EXPECT_STREQ(error.what(), "vendor sends elements as they are: it cannot be combined with fp16");
-  }
+  expect_error([&] { prepare_exchange(*endpoints[0], request_of(case_of("vendor", "fp16", 1, 3), buffer)); },
+               ExitCode::usage, "vendor sends elements as they are: it cannot be combined with fp16", ::testing::_);
 }
 
 }  // namespace

@@ -325,12 +325,8 @@ TEST(ProfileLibrary, UnknownNamesAndFilesAreSaidSo) {
                      "known: alibaba-1xv100-16gbit");
   expect_usage_error([&] { library.load("absent/my.toml"); }, "cannot read absent/my.toml: No such file or directory",
                      "");
-  try {
-    const ProfileLibrary absent(kProfiles / "absent");
-    ADD_FAILURE() << "a folder that is not there";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::environment);
-  }
+  expect_error([&] { const ProfileLibrary absent(kProfiles / "absent"); }, ExitCode::environment, ::testing::_,
+               ::testing::_);
 }
 
 // The README's example of a profile of one's own: everything between the fence that names it and the next.

@@ -9,6 +9,7 @@
 #include "collectives/endpoints/endpoint.hpp"
 #include "collectives/transport/operation.hpp"
 #include "tests/collectives/contributions.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench::rank_program_test {
 namespace {
@@ -81,15 +82,8 @@ TEST(RankProgram, SaysWhomItWaitsForAndInWhichRound) {
 TEST(RankProgram, ThatTimesOutNamesTheRankThatNeverStarted) {
   const auto endpoints = make_thread_endpoints(2);
   Running rank0(ring(2), *endpoints[0], 0, {1, 2, 3});
-  try {
-    wait_for(rank0.program, Seconds(0.002), "rank 0, bucket 7");
-    FAIL() << "rank 1 never started";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::lost_rank);
-    EXPECT_THAT(error.what(), HasSubstr("rank 0, bucket 7: waited 2"));
-    EXPECT_THAT(error.what(), HasSubstr("for rank 1 in round 1 of 2"));
-    EXPECT_NE(error.hint(), "");
-  }
+  expect_error([&] { wait_for(rank0.program, Seconds(0.002), "rank 0, bucket 7"); }, ExitCode::lost_rank,
+               ::testing::AllOf(HasSubstr("rank 0, bucket 7: waited 2"), HasSubstr("for rank 1 in round 1 of 2")));
 }
 
 /// The message of the usage error that making the program ends with.
@@ -120,33 +114,16 @@ TEST(RankProgram, RefusesABufferThatIsNotWhatTheScheduleMoves) {
   EXPECT_EQ(refusal(schedule, {buffer, DataType::uint8}), "rank 1 brings a buffer of 10 elements to a collective of 8");
 }
 
-TEST(RankProgram, FindsOutThatAPeersBufferIsShorter) {
-  const auto endpoints = make_thread_endpoints(2);
-  Running rank0(ring(2), *endpoints[0], 0, {1, 2, 3, 4});
-  Running rank1(ring(2), *endpoints[1], 0, {1, 2});
-  rank1.program.progress();
-  try {
-    rank0.program.progress();
-    FAIL() << "two elements are not four";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::wrong_data);
-    EXPECT_STREQ(error.what(), "rank 1 sent 4 bytes to rank 0, which expects 8 bytes");
-    EXPECT_NE(error.hint(), "");
-  }
-}
-
-TEST(RankProgram, FindsOutThatAPeersBufferIsLonger) {
-  const auto endpoints = make_thread_endpoints(2);
-  Running rank0(ring(2), *endpoints[0], 0, {1, 2});
-  Running rank1(ring(2), *endpoints[1], 0, {1, 2, 3, 4});
-  rank1.program.progress();
-  try {
-    rank0.program.progress();
-    FAIL() << "four elements are not two";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::wrong_data);
-    EXPECT_STREQ(error.what(), "rank 1 sent 8 bytes to rank 0, which expects 4 bytes");
-  }
+TEST(RankProgram, FindsOutThatAPeersBufferIsShorterOrLonger) {
+  const auto refused = [](std::vector<float> own, std::vector<float> peers, const char* message) {
+    const auto endpoints = make_thread_endpoints(2);
+    Running rank0(ring(2), *endpoints[0], 0, std::move(own));
+    Running rank1(ring(2), *endpoints[1], 0, std::move(peers));
+    rank1.program.progress();
+    expect_error([&] { rank0.program.progress(); }, ExitCode::wrong_data, message);
+  };
+  refused({1, 2, 3, 4}, {1, 2}, "rank 1 sent 4 bytes to rank 0, which expects 8 bytes");
+  refused({1, 2}, {1, 2, 3, 4}, "rank 1 sent 8 bytes to rank 0, which expects 4 bytes");
 }
 
 TEST(RankProgram, NamesWhomItWaitsForInASecondRunToo) {
@@ -323,13 +300,8 @@ TEST(ThreadTransport, TellsTheOthersWhoStoppedTheJob) {
   const auto request = endpoints[0]->transport().receive(1, 0, buffer);
   EXPECT_FALSE(endpoints[0]->transport().test(request));
   EXPECT_THROW(endpoints[1]->abort(static_cast<int>(ExitCode::wrong_data)), Error);
-  try {
-    endpoints[0]->transport().test(request);
-    FAIL() << "the job was stopped";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::wrong_data);
-    EXPECT_STREQ(error.what(), "rank 1 stopped the job");
-  }
+  expect_error([&] { endpoints[0]->transport().test(request); }, ExitCode::wrong_data, "rank 1 stopped the job",
+               ::testing::_);
 }
 
 TEST(ThreadEndpoint, HasNoVendorsAllReduce) {

@@ -6,6 +6,7 @@
 
 #include "collectives/base/error.hpp"
 #include "tests/collectives/clusters.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench::simulator_test {
 namespace {
@@ -289,12 +290,8 @@ TEST(Simulator, EndsInTheMiddleWhenAStopIsRequested) {
   const Seconds whole = simulate(network, schedule, kPlain, 8000, [&] { return ++asked > 100; });
   EXPECT_EQ(asked, 14);
   asked = 0;
-  try {
-    simulate(network, schedule, kPlain, 8000, [&] { return ++asked == 5; });
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::interrupted);
-  }
+  expect_error([&] { simulate(network, schedule, kPlain, 8000, [&] { return ++asked == 5; }); }, ExitCode::interrupted,
+               ::testing::_, ::testing::_);
   EXPECT_EQ(asked, 5);
   EXPECT_EQ(simulate(network, schedule, kPlain, 8000), whole);
 }
