@@ -19,7 +19,6 @@
 #include "collectives/cuda/codecs.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/low_rank.hpp"
-#include "collectives/cuda/pack.hpp"
 
 namespace hbench {
 namespace {
@@ -197,10 +196,12 @@ void pack(benchmark::State& state, bool back) {
     at += (tensors.back().size() + 511) / 512 * 512;
   }
   if (tensors.size() != 322 || at > kBytes) return state.SkipWithError("these are not ResNet-50's tensors");
-  const CudaTensors table = cuda_tensors(*b.device, tensors);
-  const std::span<std::byte> packed(b.other.get(), table.bytes);
-  compare(state, 2.0 * static_cast<double>(table.bytes), table.bytes,
-          [&] { back ? cuda_unpack(*b.device, packed, table) : cuda_pack(*b.device, table, packed); });
+  const std::unique_ptr<Packing> packing = b.device->packing(tensors);
+  std::size_t bytes = 0;
+  for (const std::span<std::byte> tensor : tensors) bytes += tensor.size();
+  const std::span<std::byte> packed(b.other.get(), bytes);
+  compare(state, 2.0 * static_cast<double>(bytes), bytes,
+          [&] { back ? packing->unpack(packed) : packing->pack(packed); });
 }
 
 template <class Run>

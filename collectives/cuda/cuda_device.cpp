@@ -62,19 +62,6 @@ void reach(int gpu, int peer) {
   succeed(cudaMemPoolSetAccess(pool_of(peer), &access, 1), fmt::format("letting GPU {} reach a GPU's memory", gpu));
 }
 
-class CudaPacking final : public Packing {
- public:
-  CudaPacking(CudaDevice& device, std::span<const std::span<std::byte>> parts)
-      : device_(device), tensors_(cuda_tensors(device, parts)) {}
-
-  void pack(std::span<std::byte> to) override { cuda_pack(device_, tensors_, to); }
-  void unpack(std::span<const std::byte> from) override { cuda_unpack(device_, from, tensors_); }
-
- private:
-  CudaDevice& device_;
-  CudaTensors tensors_;
-};
-
 }  // namespace
 
 CudaDevice::CudaDevice(int gpu, bool default_stream)
@@ -178,7 +165,7 @@ void CudaDevice::read(std::span<const std::byte> from, std::span<std::byte> host
 }
 
 std::unique_ptr<Packing> CudaDevice::packing(std::span<const std::span<std::byte>> parts) {
-  return std::make_unique<CudaPacking>(*this, parts);
+  return make_packing(*this, parts);
 }
 
 Event CudaDevice::record_event() { return record_event(events_); }

@@ -7,6 +7,7 @@
 
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/cuda/launching_device.hpp"
+#include "collectives/cuda/workspace.hpp"
 
 namespace hbench::cuda {
 
@@ -14,7 +15,7 @@ namespace hbench::cuda {
 class LaunchedCodec : public Codec {
  public:
   LaunchedCodec(Device& device, const CompressorChoice& choice)
-      : device_(launching_device(device)), host_(choice.codec) {}
+      : device_(launching_device(device)), host_(choice.codec), workspace_(device) {}
 
   std::int64_t max_wire_bytes(std::int64_t elements) const final { return host_->max_wire_bytes(elements); }
 
@@ -26,6 +27,10 @@ class LaunchedCodec : public Codec {
     launch_decode(device_.queue(), in, kind, out);
   }
 
+ protected:
+  /// For what one kernel leaves to the next.
+  Workspace& workspace() const { return workspace_; }
+
  private:
   virtual void launch_encode(const Queue& queue, std::span<const float> in, const Draw& draw,
                              std::span<std::byte> out) const = 0;
@@ -34,6 +39,7 @@ class LaunchedCodec : public Codec {
 
   LaunchingDevice& device_;
   std::shared_ptr<const Codec> host_;
+  mutable Workspace workspace_;
 };
 
 /// The `make` of a CudaCodec.

@@ -4,7 +4,6 @@
 #include "collectives/cuda/launch.cuh"
 #include "collectives/cuda/launched_codec.hpp"
 #include "collectives/cuda/warp.cuh"
-#include "collectives/cuda/workspace.hpp"
 
 namespace hbench {
 namespace cuda {
@@ -22,14 +21,12 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 class MinMax8Codec final : public LaunchedCodec {
- public:
-  MinMax8Codec(Device& device, const CompressorChoice& choice) : LaunchedCodec(device, choice), workspace_(device) {}
+  using LaunchedCodec::LaunchedCodec;
 
- private:
   void launch_encode(const Queue& queue, std::span<const float> in, const Draw&,
                      std::span<std::byte> out) const override {
     if (in.empty()) return;
-    auto* const found = reinterpret_cast<Outermost*>(workspace_.of(sizeof(Outermost)));
+    auto* const found = reinterpret_cast<Outermost*>(workspace().of(sizeof(Outermost)));
     succeed(cudaMemsetAsync(found, 0, sizeof *found, queue.stream), "clearing memory of a GPU");
     const Extent extent = outermost_extent(bytes_of(in), in.size());
     const unsigned blocks = blocks_for<find_outermost>(queue, tiles_of(extent, FindOutermost::kGroup));
@@ -41,8 +38,6 @@ class MinMax8Codec final : public LaunchedCodec {
                      std::span<float> out) const override {
     with_decode_minmax8(in.data(), kind == TransferKind::reduce, bytes_of(out), out.size(), launching(queue));
   }
-
-  mutable Workspace workspace_;
 };
 
 }  // namespace

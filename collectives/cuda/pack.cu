@@ -1,11 +1,9 @@
 #include "collectives/cuda/pack.hpp"
 
 #include "collectives/cuda/launch.cuh"
-#include "collectives/cuda/launching_device.hpp"
 #include "collectives/cuda/pack.cuh"
 
-namespace hbench {
-namespace cuda {
+namespace hbench::cuda {
 namespace {
 
 __global__ void __launch_bounds__(kThreads) pack(const Piece* pieces, std::size_t count, std::byte* to) {
@@ -22,34 +20,36 @@ __global__ void __launch_bounds__(kThreads) unpack(const Piece* pieces, std::siz
   }
 }
 
-template <auto kernel, class Buffer>
-void launch_pieces(Device& device, const CudaTensors& tensors, Buffer* buffer) {
-  if (tensors.piece_count == 0) return;
-  const Queue& queue = launching_device(device).queue();
-  const unsigned blocks = blocks_for<kernel>(queue, tensors.piece_count);
-  kernel<<<blocks, kThreads, 0, queue.stream>>>(reinterpret_cast<const Piece*>(tensors.pieces.get()),
-                                                tensors.piece_count, buffer);
-  succeed(cudaGetLastError(), "launching a CUDA kernel");
-}
+class CudaPacking final : public Packing {
+ public:
+  CudaPacking(LaunchingDevice& device, const std::vector<Piece>& pieces) : device_(device), count_(pieces.size()) {
+    const auto table = std::as_bytes(std::span(pieces));
+    pieces_ = device.allocate(table.size());
+    device.write(table, {pieces_.get(), table.size()});
+  }
+
+  void pack(std::span<std::byte> to) override { launch<cuda::pack>(to.data()); }
+  void unpack(std::span<const std::byte> from) override { launch<cuda::unpack>(from.data()); }
+
+ private:
+  template <auto kernel, class Buffer>
+  void launch(Buffer* buffer) {
+    if (count_ == 0) return;
+    const Queue& queue = device_.queue();
+    const unsigned blocks = blocks_for<kernel>(queue, count_);
+    kernel<<<blocks, kThreads, 0, queue.stream>>>(reinterpret_cast<const Piece*>(pieces_.get()), count_, buffer);
+    succeed(cudaGetLastError(), "launching a CUDA kernel");
+  }
+
+  LaunchingDevice& device_;
+  std::size_t count_;
+  DeviceMemory pieces_;
+};
 
 }  // namespace
-}  // namespace cuda
 
-CudaTensors cuda_tensors(Device& device, std::span<const std::span<std::byte>> tensors) {
-  const std::vector<cuda::Piece> pieces = cuda::pieces_of(tensors);
-  const auto table = std::as_bytes(std::span(pieces));
-  CudaTensors made{device.allocate(table.size()), pieces.size(), 0};
-  device.write(table, {made.pieces.get(), table.size()});
-  for (const std::span<std::byte> tensor : tensors) made.bytes += tensor.size();
-  return made;
+std::unique_ptr<Packing> make_packing(LaunchingDevice& device, std::span<const std::span<std::byte>> tensors) {
+  return std::make_unique<CudaPacking>(device, pieces_of(tensors));
 }
 
-void cuda_pack(Device& device, const CudaTensors& tensors, std::span<std::byte> to) {
-  cuda::launch_pieces<cuda::pack>(device, tensors, to.data());
-}
-
-void cuda_unpack(Device& device, std::span<const std::byte> from, const CudaTensors& tensors) {
-  cuda::launch_pieces<cuda::unpack>(device, tensors, from.data());
-}
-
-}  // namespace hbench
+}  // namespace hbench::cuda

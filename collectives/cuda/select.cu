@@ -7,7 +7,6 @@
 #include "collectives/cuda/launched_codec.hpp"
 #include "collectives/cuda/sparse.cuh"
 #include "collectives/cuda/warp.cuh"
-#include "collectives/cuda/workspace.hpp"
 
 namespace hbench::cuda {
 namespace {
@@ -261,10 +260,8 @@ void select_largest(const Queue& queue, Workspace& workspace, std::span<const fl
 }
 
 class TopKCodec final : public LaunchedCodec {
- public:
-  TopKCodec(Device& device, const CompressorChoice& choice) : LaunchedCodec(device, choice), workspace_(device) {}
+  using LaunchedCodec::LaunchedCodec;
 
- private:
   std::size_t wanted(std::size_t elements) const {
     const auto bytes = static_cast<std::size_t>(max_wire_bytes(static_cast<std::int64_t>(elements)));
     return (bytes - sizeof(std::uint32_t)) / (sizeof(std::uint32_t) + sizeof(float));
@@ -275,7 +272,7 @@ class TopKCodec final : public LaunchedCodec {
     if (count == 0) {
       succeed(cudaMemsetAsync(out.data(), 0, sizeof(std::uint32_t), queue.stream), "clearing GPU memory");
     } else {
-      select_largest(queue, workspace_, in, {out.data(), count});
+      select_largest(queue, workspace(), in, {out.data(), count});
     }
   }
   void launch_decode(const Queue& queue, std::span<const std::byte> in, TransferKind kind,
@@ -285,8 +282,6 @@ class TopKCodec final : public LaunchedCodec {
     const std::size_t count = wanted(out.size());
     launch(queue, AddSparse{in.data(), count, bytes_of(out), out.size()}, {.elements = count});
   }
-
-  mutable Workspace workspace_;
 };
 
 }  // namespace

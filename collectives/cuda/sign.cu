@@ -4,7 +4,6 @@
 #include "collectives/cuda/launch.cuh"
 #include "collectives/cuda/launched_codec.hpp"
 #include "collectives/cuda/sign_lanes.cuh"
-#include "collectives/cuda/workspace.hpp"
 
 namespace hbench {
 namespace cuda {
@@ -36,16 +35,14 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 class SignCodec final : public LaunchedCodec {
- public:
-  SignCodec(Device& device, const CompressorChoice& choice) : LaunchedCodec(device, choice), workspace_(device) {}
+  using LaunchedCodec::LaunchedCodec;
 
- private:
   void launch_encode(const Queue& queue, std::span<const float> in, const Draw&,
                      std::span<std::byte> out) const override {
     if (in.empty()) return;
     const EncodeSign work{bytes_of(in), out.data() + sizeof(float), in.size()};
     const std::size_t pieces = work.pieces();
-    auto* const sums = reinterpret_cast<Signed<double>*>(workspace_.of(pieces * sizeof(Signed<double>)));
+    auto* const sums = reinterpret_cast<Signed<double>*>(workspace().of(pieces * sizeof(Signed<double>)));
     const auto blocks = static_cast<unsigned>((pieces + kPieces - 1) / kPieces);
     encode_sign<<<blocks, kThreads, 0, queue.stream>>>(work, sums);
     scale_signs<<<1, kThreads, 0, queue.stream>>>(sums, pieces, in.size(), out.data());
@@ -55,8 +52,6 @@ class SignCodec final : public LaunchedCodec {
                      std::span<float> out) const override {
     with_decode_sign(in.data(), kind == TransferKind::reduce, bytes_of(out), out.size(), launching(queue));
   }
-
-  mutable Workspace workspace_;
 };
 
 }  // namespace
