@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "collectives/exchange/gather_exchange.hpp"
+#include "collectives/exchange/staged_exchange.hpp"
 
 namespace hbench {
 namespace {
@@ -70,7 +71,7 @@ std::vector<ElementRange> parts_of(const Schedule& scatter, std::int64_t element
   return parts;
 }
 
-class BothSides final : public Operation {
+class BothSides final : public ExchangeStages {
  public:
   BothSides(Endpoint& endpoint, const ExchangeRequest& request)
       : device_(endpoint.device()),
@@ -83,7 +84,7 @@ class BothSides final : public Operation {
         memory_(request.memory) {
     const Schedule scatter = endpoint.schedules().of(direct_scatter(), request.world, 1);
     sent_ = std::make_unique<EncodedParts>(device_, codec_, parts_of(scatter, operand_.elements()), buffer_);
-    scatter_ = endpoint.prepare(scatter, Operand::of(buffer_), sent_.get());
+    programs.push_back(endpoint.prepare(scatter, Operand::of(buffer_), sent_.get()));
     if (memory_->sum == nullptr) memory_->sum = request.compressor.make_memory(std::ssize(own_part()), device_);
     std::vector<std::int64_t> sizes;
     for (std::size_t part = 0; part < sent_->parts(); ++part)
@@ -91,64 +92,27 @@ class BothSides final : public Operation {
     Schedule gather = all_gather_for(endpoint, request, std::ranges::max(sizes));
     gather.offsets = offsets_of(gather, sizes);
     sums_ = device_.allocate(static_cast<std::size_t>(gather.offsets.back()));
-    gather_ = endpoint.prepare(gather, Operand{sums(), DataType::uint8}, nullptr);
+    programs.push_back(endpoint.prepare(gather, Operand{sums(), DataType::uint8}, nullptr));
   }
-  ~BothSides() override {
-    scatter_.reset();
-    gather_.reset();
-    stage_ == Stage::decode ? synchronize_noexcept(device_, end_) : synchronize_noexcept(device_);
-  }
-  BothSides(const BothSides&) = delete;
-  BothSides& operator=(const BothSides&) = delete;
-
-  bool progress() override {
-    if (stage_ == Stage::encode) {
-      encode();
-      stage_ = Stage::scatter;
-    }
-    if (stage_ == Stage::scatter) {
-      if (!scatter_->progress()) return false;
-      encode_sum();
-      stage_ = Stage::gather;
-    }
-    if (stage_ == Stage::gather) {
-      if (!gather_->progress()) return false;
-      sent_->decode(sums(), TransferKind::copy, buffer_);
-      device_.finish(operand_.type, operand_.op, workers_, operand_.buffer);
-      end_ = device_.record_event();
-      stage_ = Stage::decode;
-    }
-    return device_.query(end_);
-  }
-
-  void restart() override {
-    scatter_->restart();
-    gather_->restart();
-    stage_ = Stage::encode;
-  }
-  std::string waiting_for() const override {
-    if (stage_ != Stage::decode) return running().waiting_for();
-    return device_.query(end_) ? "" : "its device to finish";
-  }
-  std::vector<Rank> waiting_ranks() const override {
-    return stage_ == Stage::decode ? std::vector<Rank>() : running().waiting_ranks();
-  }
-
- private:
-  enum class Stage { encode, scatter, gather, decode };
-
-  const Operation& running() const { return stage_ == Stage::gather ? *gather_ : *scatter_; }
-  std::span<float> own_part() const { return sent_->part_of(buffer_, own_); }
-  /// Encoded, of all parts, one behind the other.
-  std::span<std::byte> sums() const { return {sums_.get(), sent_->all().size()}; }
 
   /// What this rank adds of its own to the sum has lost as much as what it sends.
-  void encode() {
+  void begin() override {
     memory_->gradient->compensate(buffer_);
     sent_->encode_all({.seed = memory_->seed, .rank = rank_, .step = memory_->step++});
     memory_->gradient->update(buffer_, sent_->all(), *sent_);
     codec_->decode(sent_->encoded(sent_->all(), own_), TransferKind::copy, own_part());
   }
+
+  void after(std::size_t program) override {
+    if (program == 0) return encode_sum();
+    sent_->decode(sums(), TransferKind::copy, buffer_);
+    device_.finish(operand_.type, operand_.op, workers_, operand_.buffer);
+  }
+
+ private:
+  std::span<float> own_part() const { return sent_->part_of(buffer_, own_); }
+  /// Encoded, of all parts, one behind the other.
+  std::span<std::byte> sums() const { return {sums_.get(), sent_->all().size()}; }
 
   void encode_sum() {
     memory_->sum->compensate(own_part());
@@ -167,15 +131,12 @@ class BothSides final : public Operation {
   std::shared_ptr<ExchangeMemory> memory_;
   std::unique_ptr<EncodedParts> sent_;
   DeviceMemory sums_;
-  std::unique_ptr<Operation> scatter_, gather_;
-  Stage stage_ = Stage::encode;
-  Event end_;
 };
 
 }  // namespace
 
 std::unique_ptr<Operation> prepare_both_sides(Endpoint& endpoint, const ExchangeRequest& request) {
-  return std::make_unique<BothSides>(endpoint, request);
+  return make_staged_exchange(endpoint.device(), std::make_unique<BothSides>(endpoint, request));
 }
 
 }  // namespace hbench
