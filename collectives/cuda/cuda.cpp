@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/cuda/codecs.hpp"
 #include "collectives/cuda/cuda_device.hpp"
 #include "collectives/cuda/facts.hpp"
@@ -18,9 +18,7 @@ namespace {
 std::string pci_address(int gpu) {
   char address[32] = {};
   if (cudaDeviceGetPCIBusId(address, sizeof address, gpu) != cudaSuccess) return "";
-  std::string text(address);
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
+  return lower_case(address);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "collectives/base/text.hpp"
 #include "collectives/cuda/gpu_facts.hpp"
 #include "collectives/cuda/nvml_library.hpp"
 
@@ -33,8 +33,7 @@ std::optional<double> scaled(const std::optional<unsigned>& value, double unit) 
 
 /// `00000000:1B:00.0` as Linux writes it.
 std::string linux_address(std::string_view address) {
-  std::string text(address);
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string text = lower_case(std::string(address));
   const std::size_t domain = text.find(':');
   return domain == 8 ? text.substr(4) : text;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <ranges>
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
@@ -105,8 +106,21 @@ std::int64_t crossover(Model& model, const SizeChoice& from, const SizeChoice& t
   return found;
 }
 
-[[noreturn]] void nothing_to_choose_from() {
-  throw Error(ExitCode::usage, "there are no times to choose an algorithm by", "give at least one size");
+/// `change` says from which size on the second of two choices serves.
+template <class Change>
+AlgorithmAdvice advise(std::vector<Ranking> rankings, Change change) {
+  if (rankings.empty())
+    throw Error(ExitCode::usage, "there are no times to choose an algorithm by", "give at least one size");
+  AlgorithmAdvice advice;
+  std::vector<std::int64_t> changes;
+  for (Ranking& ranking : rankings) {
+    const SizeChoice* before = advice.sizes.empty() ? nullptr : &advice.sizes.back();
+    SizeChoice choice = choose_at(std::move(ranking), before == nullptr ? "" : before->chosen);
+    if (before != nullptr && choice.chosen != before->chosen) changes.push_back(change(*before, choice));
+    advice.sizes.push_back(std::move(choice));
+  }
+  advice.rule = rule_of(advice.sizes, changes);
+  return advice;
 }
 
 }  // namespace
@@ -118,33 +132,19 @@ std::vector<std::int64_t> usual_sizes() {
 }
 
 AlgorithmAdvice choose_algorithm(std::span<const AlgorithmTime> times) {
-  if (times.empty()) nothing_to_choose_from();
   std::map<std::int64_t, Ranking> by_size;
   for (const AlgorithmTime& time : times) by_size[time.bytes].push_back(time);
-  AlgorithmAdvice advice;
-  std::vector<std::int64_t> changes;
-  for (auto& [bytes, ranking] : by_size) {
-    const std::string before = advice.sizes.empty() ? "" : advice.sizes.back().chosen;
-    advice.sizes.push_back(choose_at(std::move(ranking), before));
-    if (!before.empty() && advice.sizes.back().chosen != before) changes.push_back(bytes);
-  }
-  advice.rule = rule_of(advice.sizes, changes);
-  return advice;
+  const auto rankings = std::views::values(by_size);
+  return advise({rankings.begin(), rankings.end()},
+                [](const SizeChoice&, const SizeChoice& choice) { return choice.bytes; });
 }
 
 AlgorithmAdvice choose_algorithm(const Profile& profile, int workers, std::span<const std::int64_t> sizes) {
-  if (sizes.empty()) nothing_to_choose_from();
   Model model(profile, workers);
-  AlgorithmAdvice advice;
-  std::vector<std::int64_t> changes;
-  for (const std::int64_t bytes : sizes) {
-    const SizeChoice* before = advice.sizes.empty() ? nullptr : &advice.sizes.back();
-    SizeChoice choice = choose_at(model.at(bytes), before == nullptr ? "" : before->chosen);
-    if (before != nullptr && choice.chosen != before->chosen) changes.push_back(crossover(model, *before, choice));
-    advice.sizes.push_back(std::move(choice));
-  }
-  advice.rule = rule_of(advice.sizes, changes);
-  return advice;
+  std::vector<Ranking> rankings;
+  for (const std::int64_t bytes : sizes) rankings.push_back(model.at(bytes));
+  return advise(std::move(rankings),
+                [&](const SizeChoice& before, const SizeChoice& choice) { return crossover(model, before, choice); });
 }
 
 std::int64_t transfers_to_choose(const Profile& profile, int workers, std::span<const std::int64_t> sizes) {
