@@ -21,8 +21,6 @@ class CudaDevice final : public LaunchingDevice {
   CudaDevice(int gpu, bool default_stream);
   /// With a stream of its own, and memory that other processes can open.
   CudaDevice(int gpu, std::shared_ptr<ShareableMemory> memory);
-  CudaDevice(const CudaDevice&) = delete;
-  CudaDevice& operator=(const CudaDevice&) = delete;
   ~CudaDevice() override;
 
   DeviceMemory allocate(std::size_t bytes) override;

@@ -97,8 +97,6 @@ class Vendor final : public Operation {
     messages_.cancel();
     synchronize_noexcept(messages_.device());
   }
-  Vendor(const Vendor&) = delete;
-  Vendor& operator=(const Vendor&) = delete;
 
   bool progress() override {
     if (stage_ == Stage::complete) return true;

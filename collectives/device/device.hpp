@@ -51,6 +51,9 @@ struct DeviceFloats {
 /// in memory that this device can reach. \throws Error (environment) where the device fails, maybe in a later call.
 class Device {
  public:
+  Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
   virtual ~Device() = default;
 
   /// Aligned to a cache line; its content is undefined. \throws Error (environment) when there is not enough.

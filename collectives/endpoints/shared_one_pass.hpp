@@ -41,8 +41,6 @@ class OnePass final : public Operation {
   OnePass(const Schedule& schedule, const Operand& operand, SharedSegment& segment, int control, ControlLedger& ledger,
           ByteCounts& byte_counts);
   ~OnePass() override;
-  OnePass(const OnePass&) = delete;
-  OnePass& operator=(const OnePass&) = delete;
 
   bool progress() override;
   bool may_spin() const override { return segment_.enough_cores(); }

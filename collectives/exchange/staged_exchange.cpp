@@ -12,8 +12,6 @@ class StagedExchange final : public Operation {
     stages_->programs.clear();
     ended ? synchronize_noexcept(device_, end_) : synchronize_noexcept(device_);
   }
-  StagedExchange(const StagedExchange&) = delete;
-  StagedExchange& operator=(const StagedExchange&) = delete;
 
   bool progress() override {
     if (!begun_) stages_->begin();

@@ -66,8 +66,6 @@ class GroupedProgram final : public Operation {
  public:
   GroupedProgram(RankPlan plan, GroupedMessages& messages, const Operand& operand);
   ~GroupedProgram() override;
-  GroupedProgram(const GroupedProgram&) = delete;
-  GroupedProgram& operator=(const GroupedProgram&) = delete;
 
   bool progress() override;
   void restart() override;

@@ -108,8 +108,6 @@ class RankProgram final : public Operation, private Sink {
     // Work that is in flight on the device uses memory of this operation.
     finished_ ? synchronize_noexcept(device_, end_) : synchronize_noexcept(device_);
   }
-  RankProgram(const RankProgram&) = delete;
-  RankProgram& operator=(const RankProgram&) = delete;
 
   bool progress() override {
     if (steps_.untouched() && !finished_ && rank_ >= world_.workers)

@@ -61,8 +61,6 @@ class LocalTransport final : public Transport {
     throw Error(ExitCode::environment, fmt::format("rank {} has no socket for control messages: {}", rank_, why));
   }
   ~LocalTransport() override { close(socket_); }
-  LocalTransport(const LocalTransport&) = delete;
-  LocalTransport& operator=(const LocalTransport&) = delete;
 
   Rank rank() const override { return rank_; }
   int size() const override { return size_; }

@@ -20,6 +20,9 @@ namespace hbench {
 /// One rank's part of a collective in flight. Never blocks; progressed by one thread at a time.
 class Operation {
  public:
+  Operation() = default;
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
   virtual ~Operation() = default;
   /// Does what can be done now. True once this rank's part is complete; its buffer is then free again.
   virtual bool progress() = 0;
@@ -58,8 +61,6 @@ class PostedMessage final : public Operation {
   ~PostedMessage() override {
     if (!done_) transport_.cancel(request_);
   }
-  PostedMessage(const PostedMessage&) = delete;
-  PostedMessage& operator=(const PostedMessage&) = delete;
 
   bool progress() override { return done_ = done_ || transport_.test(request_); }
   std::string waiting_for() const override { return done_ ? "" : fmt::format("rank {}", peer_); }

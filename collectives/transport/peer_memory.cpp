@@ -45,8 +45,6 @@ class PeerMemoryTransport final : public Transport {
     for (Peer& peer : peers_)
       if (peer.expected) control_.cancel(*peer.expected);
   }
-  PeerMemoryTransport(const PeerMemoryTransport&) = delete;
-  PeerMemoryTransport& operator=(const PeerMemoryTransport&) = delete;
 
   Rank rank() const override { return control_.rank(); }
   int size() const override { return control_.size(); }

@@ -22,8 +22,6 @@ class SharedTransport final : public Transport {
   /// `segment` outlives the transport.
   explicit SharedTransport(SharedSegment& segment);
   ~SharedTransport() override;
-  SharedTransport(const SharedTransport&) = delete;
-  SharedTransport& operator=(const SharedTransport&) = delete;
 
   Rank rank() const override { return segment_.rank(); }
   int size() const override { return segment_.ranks(); }

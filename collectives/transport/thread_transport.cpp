@@ -104,8 +104,6 @@ class ThreadTransport final : public Transport {
   ~ThreadTransport() override {
     for (const Request request : slots_.taken()) cancel(request);
   }
-  ThreadTransport(const ThreadTransport&) = delete;
-  ThreadTransport& operator=(const ThreadTransport&) = delete;
 
   Rank rank() const override { return rank_; }
   int size() const override { return job_.ranks; }

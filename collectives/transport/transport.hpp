@@ -71,6 +71,10 @@ class Sink {
 /// arrive in the order sent. Nothing blocks; buffers stay valid and untouched until `test` says done.
 class Transport {
  public:
+  Transport() = default;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
   using Request = std::size_t;
 
   virtual ~Transport() = default;

@@ -38,8 +38,6 @@ class LazyDevice final : public Device {
     worker_.request_stop();
     changed_.notify_all();
   }
-  LazyDevice(const LazyDevice&) = delete;
-  LazyDevice& operator=(const LazyDevice&) = delete;
 
   DeviceMemory allocate(std::size_t bytes) override {
     DeviceMemory memory = host_device().allocate(bytes);
