@@ -53,7 +53,7 @@ std::string way_out(std::string_view text) {
   const bool is_table = !matches_of(kCollectives, text, 1).empty(), is_json = first == '{' || first == '[';
   return fmt::format(
       "{}; hbench track init --pattern 'step: ([0-9.]+) ms' --unit ms -- COMMAND tracks a number in a text; "
-      "hbench list imports has the formats, and --format names one",
+      "hbench list imports has the formats, and --as names one",
       is_table ? kTable : (is_json ? kJson : kLog));
 }
 

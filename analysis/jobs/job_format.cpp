@@ -94,7 +94,7 @@ const JobFormat& format_of(const std::string& file_name) {
       throw Error(ExitCode::usage, fmt::format("{}: it is {}", file_name, other.is), way_out(file_name, head));
   throw Error(
       ExitCode::usage, fmt::format("{}: no recording of a training job has this format", file_name),
-      fmt::format("{}; known are {} (--from)", way_out(file_name, head), fmt::join(names_of(job_formats()), ", ")));
+      fmt::format("{}; known are {} (--as)", way_out(file_name, head), fmt::join(names_of(job_formats()), ", ")));
 }
 
 }  // namespace

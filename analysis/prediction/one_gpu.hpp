@@ -41,7 +41,7 @@ void add_other_batch(CaseResult& result, const OneGpu& one);
 inline constexpr double kMostFixedPart = 0.6;
 
 /// The part of a step that does not grow with the batch, for each tensor of the model. MLPerf's submissions of
-/// ResNet-50 and BERT, whose kernels are fused, have 20 to 35 us (`hbench validate --mlperf`), PyTorch as it is 50 to
+/// ResNet-50 and BERT, whose kernels are fused, have 20 to 35 us (`hbench validate mlperf`), PyTorch as it is 50 to
 /// 90 (by the lines above).
 inline constexpr Seconds kLeastOfTensor(30e-6);
 

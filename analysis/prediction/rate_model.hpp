@@ -19,7 +19,7 @@ namespace hbench {
 /// or memory rate is not known.
 std::optional<Seconds> least_time(const Profile& gpu, const WorkloadCost& cost, std::string_view precision);
 
-/// How models of a kind use GPUs, as `hbench validate --rates` repeats it from what was measured.
+/// How models of a kind use GPUs, as `hbench validate rates` repeats it from what was measured.
 struct UsualUse {
   double efficiency = 0;      ///< `least_step_time` over the real one, median of workloads
   double known_factor = 1;    ///< 90 % of rates lie within it that others' of the same workload predict

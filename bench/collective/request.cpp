@@ -6,9 +6,7 @@
 #include <iterator>
 #include <memory>
 
-#include "bench/command/arguments.hpp"
 #include "bench/command/common_options.hpp"
-#include "bench/output/console.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/flag_values.hpp"
@@ -115,11 +113,10 @@ void understand_profiles(CollectiveRequest& request) {
 }
 
 /// Adds the flags of what is done, and on how many bytes.
-void add_sizes(Arguments& app, CollectiveRequest& request) {
+void add_messages(Arguments& app, CollectiveRequest& request) {
   app.add_parsed("collective", request.collective, parse_collective_kind,
                  "all-reduce, reduce-scatter, all-gather or broadcast", "all-reduce");
-  app.add_parsed("-b,--minbytes", request.min_bytes, parse_size, "smallest size; K, M, G = 2^10, 2^20, 2^30", "8");
-  app.add_parsed("-e,--maxbytes", request.max_bytes, parse_size, "largest size", "128M");
+  add_sizes(app, request.min_bytes, request.max_bytes, "; K, M, G = 2^10, 2^20, 2^30", "8", "128M");
   Option* factor =
       app.add_option("-f,--stepfactor", request.factor, "factor from one size to the next", in_range(1.0001, 1e9));
   app.add_parsed("-i,--stepbytes", request.step_bytes, parse_size, "bytes from one size to the next, instead of -f")
@@ -151,7 +148,7 @@ void add_candidates(Arguments& app, CollectiveOptions& options, Unread& unread) 
                "hbench list algorithms; vendor is the MPI library's, of a profile NCCL's (comma list)");
   app.add_list("--compressor", request.compressors, "hbench list compressors (comma list)");
   app.add_list("--executor", request.executors, "executors: hbench list executors (comma list)");
-  app.add_list("--profile", request.profiles, "simulate on these clusters instead: hbench list profiles (comma list)");
+  add_profiles(app, request.profiles, "simulate on these clusters instead: hbench list profiles (comma list)");
   app.add_parsed("--servers", request.servers, parse_servers,
                  "parameter servers: colocated, 4 (dedicated), colocated:4");
   app.add_option("--ranks-per-node", request.ranks_per_node, "ranks per node, for hierarchical algorithms",
@@ -167,18 +164,15 @@ void add_candidates(Arguments& app, CollectiveOptions& options, Unread& unread) 
                  "bandwidth of each rank's link (95.6Mbit/s): print the share that is reached");
   app.add_option("--workload", request.workload, "the tensors of a trace instead of sizes (hbench list workloads)");
   app.add_option("--fusion", request.fusion, "fusion policy that merges them (hbench list fusion)");
-  app.add_option("--launches", options.launches, "number of independent launches of all cases", in_range(1, 1000));
+  add_launches(app, options.launches, "number of independent launches of all cases");
 }
 
 /// Adds the flags of outputs.
 void add_outputs(Arguments& app, CollectiveOptions& options) {
-  Option* json = app.add_flag("--json", options.json, "print JSON with every raw sample");
-  app.add_flag("--csv", options.csv, "print CSV")->excludes(json);
-  app.add_option("-J,--output-file", options.output_file, "also write the JSON into a file");
-  app.add_option("--db", options.database, "also append every case to a results database");
+  options.output.add_options(app, "-J,--out");
+  add_database(app, options.database, "also append every case to a results database");
   add_labels(app, options.labels);
-  app.add_flag("--dry-run", options.dry_run, "print the plan and its estimate, run nothing");
-  app.add_flag("--wide", options.wide, kWideHelp);
+  add_dry_run(app, options.dry_run);
   add_verbosity(app, options.verbosity);
 }
 
@@ -265,7 +259,7 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
       "all-reduce, (n-1)/n for a reduce-scatter or all-gather, 1 for a broadcast. GB/s are decimal. Sizes are cut to "
       "whole elements, and to equal parts where each rank has one. '_' and '-' are alike in names of options. A size "
       "whose check fails is not timed, and the exit code is 4.");
-  add_sizes(app, request);
+  add_messages(app, request);
   add_timing(app, options, unread);
   add_candidates(app, options, unread);
   add_outputs(app, options);

@@ -11,6 +11,7 @@
 
 #include "bench/command/common_options.hpp"
 #include "bench/command/verb.hpp"
+#include "bench/output/document_output.hpp"
 #include "bench/sweep/request.hpp"
 #include "bench/worker/rank_loop.hpp"
 #include "collectives/arithmetic/data_type.hpp"
@@ -47,11 +48,11 @@ struct CollectiveOptions {
   LoopOptions loop;
   int launches = 1;
   std::filesystem::path database;             ///< empty: nothing is stored
-  std::filesystem::path output_file;          ///< JSON; empty: none
+  DocumentOutput output;                      ///< of JSON it has every raw sample
   std::map<std::string, std::string> labels;  ///< of the run
   std::filesystem::path mpich;                ///< the program built with MPICH; empty: beside this build
   std::optional<BytesPerSecond> link;         ///< what each rank's link carries, in one direction
-  bool json = false, csv = false, wide = false, dry_run = false;
+  bool dry_run = false;
   Verbosity verbosity = Verbosity::usual;
 };
 

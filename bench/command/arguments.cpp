@@ -27,6 +27,38 @@ std::string suggestion(const CLI::App& app, const std::string& flag) {
   return meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant);
 }
 
+/// Flags that scripts of people may still have, and what does their work now; of any verb where none is named.
+struct FormerFlag {
+  std::string_view command, flag, now;
+};
+constexpr FormerFlag kFormerFlags[] = {{"hbench collective", "--csv", "--format csv"},
+                                       {"hbench collective", "--output-file", "--out FILE.json"},
+                                       {"hbench export", "--csv", "--format csv"},
+                                       {"hbench list", "--markdown", "--format markdown"},
+                                       {"hbench list", "--explain", "hbench list algorithms --ranks 32"},
+                                       {"hbench report", "--full", "--all"},
+                                       {"hbench validate", "--collectives", "hbench validate collectives"},
+                                       {"hbench validate", "--mlperf", "hbench validate mlperf"},
+                                       {"hbench validate", "--methods", "hbench validate methods"},
+                                       {"hbench validate", "--rates", "hbench validate rates"},
+                                       {"", "--each", "--all"},
+                                       {"hbench calibrate", "--profile-out", "it is beside the file of --out"},
+                                       {"hbench import", "--expect", "hbench expect FILE --profile NAME"},
+                                       {"hbench import", "--format", "--as"},
+                                       {"hbench import-job", "--from", "--as"},
+                                       {"hbench import-job", "--page", "--out FILE.html"},
+                                       {"hbench sweep", "--emulated-launches", "--launches"},
+                                       {"hbench track check", "--min-runs", "min_runs in hbench.toml"},
+                                       {"hbench track check", "--max-runs", "max_runs in hbench.toml"}};
+
+/// \throws Error (usage) that names what took its place, for a flag that there was.
+void refuse_former(const std::string& command, std::string_view argument) {
+  const std::string_view flag = argument.substr(0, argument.find('='));
+  for (const FormerFlag& former : kFormerFlags)
+    if (former.flag == flag && (former.command.empty() || former.command == command))
+      throw Error(ExitCode::usage, fmt::format("there is no {} any more", flag), std::string(former.now));
+}
+
 /// CLI11's option behind ours.
 class CliOption final : public Option {
  public:
@@ -148,13 +180,6 @@ struct Arguments::State {
   void read_later(const std::function<void(const std::string&)>& read, const std::string& text) {
     unread.emplace_back([read, text] { read(text); });
   }
-
-  template <class Value>
-  Option* add(std::string names, Value& value, std::string help, Check rule) {
-    CLI::Option* option = app.add_option(std::move(names), value, std::move(help));
-    if (value != Value()) option->capture_default_str();
-    return rule.refusal ? keep(option)->check(std::move(rule)) : keep(option);
-  }
 };
 
 Arguments::Arguments(std::string description, std::string name)
@@ -167,25 +192,17 @@ Arguments::~Arguments() = default;
 
 void Arguments::footer(std::string text) { state_->app.footer(std::move(text)); }
 
-Option* Arguments::add_option(std::string names, std::string& value, std::string help, Check rule) {
-  return state_->add(std::move(names), value, std::move(help), std::move(rule));
+template <class Value>
+Option* Arguments::add_option(std::string names, Value& value, std::string help, Check rule) {
+  CLI::Option* option = state_->app.add_option(std::move(names), value, std::move(help));
+  if (value != Value()) option->capture_default_str();
+  return rule.refusal ? state_->keep(option)->check(std::move(rule)) : state_->keep(option);
 }
-
-Option* Arguments::add_option(std::string names, std::optional<std::string>& value, std::string help, Check rule) {
-  return state_->add(std::move(names), value, std::move(help), std::move(rule));
-}
-
-Option* Arguments::add_option(std::string names, std::filesystem::path& value, std::string help, Check rule) {
-  return state_->add(std::move(names), value, std::move(help), std::move(rule));
-}
-
-Option* Arguments::add_option(std::string names, int& value, std::string help, Check rule) {
-  return state_->add(std::move(names), value, std::move(help), std::move(rule));
-}
-
-Option* Arguments::add_option(std::string names, double& value, std::string help, Check rule) {
-  return state_->add(std::move(names), value, std::move(help), std::move(rule));
-}
+template Option* Arguments::add_option(std::string, std::string&, std::string, Check);
+template Option* Arguments::add_option(std::string, std::optional<std::string>&, std::string, Check);
+template Option* Arguments::add_option(std::string, std::filesystem::path&, std::string, Check);
+template Option* Arguments::add_option(std::string, int&, std::string, Check);
+template Option* Arguments::add_option(std::string, double&, std::string, Check);
 
 Option* Arguments::add_option(std::string names, std::vector<std::string>& values, std::string help) {
   const bool positional = !names.starts_with('-');
@@ -264,11 +281,13 @@ bool Arguments::parse(const Call& call) {
     fmt::print("{}", app.help());
     return true;
   } catch (const CLI::ExtrasError&) {
-    for (const std::string& argument : app.remaining())
+    for (const std::string& argument : app.remaining()) {
+      refuse_former(app.get_name(), argument);
       throw Error(ExitCode::usage,
                   argument.starts_with('-') ? fmt::format("unknown option '{}'{}", argument, suggestion(app, argument))
                                             : fmt::format("unexpected argument '{}'", argument),
                   fmt::format("{} --help lists what there is", app.get_name()));
+    }
     throw;
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string what = error.what();

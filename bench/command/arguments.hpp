@@ -5,7 +5,7 @@
 ///
 ///     Arguments arguments("Prints every stored point for machines.", "hbench export");
 ///     Option* json = arguments.add_flag("--json", as_json, "an array of objects");
-///     arguments.add_flag("--csv", as_csv, "a table")->excludes(json);
+///     arguments.add_flag("--wide", wide, "all columns")->excludes(json);
 ///     arguments.add_option("--steps", steps, "timed steps", in_range(1, 1000));
 ///     arguments.add_parsed("--budget", budget, time_flag, "time for the timed steps", "1 s");
 ///     if (arguments.parse(call)) return ExitCode::good;  // help was printed
@@ -63,11 +63,9 @@ class Arguments {
   /// `names`: `-b,--minbytes`, or a word without dashes for a positional argument. `value` outlives `parse`, which
   /// sets it when the option is given; what it has now is the default that help shows, unless that is empty or 0. The
   /// pointer is valid as long as the Arguments are.
-  Option* add_option(std::string names, std::string& value, std::string help, Check rule = {});
-  Option* add_option(std::string names, std::optional<std::string>& value, std::string help, Check rule = {});
-  Option* add_option(std::string names, std::filesystem::path& value, std::string help, Check rule = {});
-  Option* add_option(std::string names, int& value, std::string help, Check rule = {});
-  Option* add_option(std::string names, double& value, std::string help, Check rule = {});
+  /// `Value` is std::string, std::optional of it, std::filesystem::path, int or double.
+  template <class Value>
+  Option* add_option(std::string names, Value& value, std::string help, Check rule = {});
   /// May be given more than once, with one value each time; a positional argument takes all words that are left.
   Option* add_option(std::string names, std::vector<std::string>& values, std::string help);
   /// A comma list, given once. Help shows what `values` has now.

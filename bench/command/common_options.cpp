@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/import/format.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/flag_values.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 #include "workloads/step/transformer.hpp"
@@ -59,10 +61,22 @@ Check positive_rate() {
   }};
 }
 
-void add_workloads(Arguments& app, std::vector<std::string>& workloads) {
-  app.add_parsed("--workload", workloads, split_workloads,
-                 "models and timelines, a timeline file of your own, or a transformer by its numbers: "
-                 "transformer:layers=12,hidden=768,... (comma list)");
+void add_workloads(Arguments& app, std::vector<std::string>& workloads, const char* help) {
+  app.add_parsed("--workload", workloads, split_workloads, help);
+}
+
+void add_sizes(Arguments& app, std::int64_t& least, std::int64_t& most, const std::string& what, const char* from,
+               const char* to) {
+  app.add_parsed("-b,--minbytes", least, parse_size, "smallest size" + what, from);
+  app.add_parsed("-e,--maxbytes", most, parse_size, "largest size" + what, to);
+}
+
+void add_import_hints(Arguments& app, ImportHints& hints) {
+  app.add_option("--collective", hints.collective,
+                 "what was measured, where the file does not say it: all-reduce, reduce-scatter, all-gather or "
+                 "broadcast");
+  app.add_option("--ranks", hints.ranks, "of it, where the file does not say it", in_range(1, kMillion));
+  app.add_option("--nodes", hints.nodes, "of it, where the file does not say it", in_range(1, kMillion));
 }
 
 void add_verbosity(Arguments& arguments, Verbosity& value) {
@@ -73,12 +87,6 @@ void add_verbosity(Arguments& arguments, Verbosity& value) {
           "-v,--verbose", [&value] { value = Verbosity::verbose; },
           "each piece of work on a line, with the seconds since the start")
       ->excludes(quiet);
-}
-
-std::map<std::string, std::string> parse_labels(const std::vector<std::string>& pairs) {
-  std::map<std::string, std::string> labels;
-  for (const std::string& pair : pairs) add_label(labels, pair);
-  return labels;
 }
 
 void add_labels(Arguments& arguments, std::map<std::string, std::string>& labels, const char* help) {

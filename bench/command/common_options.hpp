@@ -4,9 +4,13 @@
 ///
 /// Values of flags that several verbs have.
 
+#include <climits>
+#include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bench/command/arguments.hpp"
@@ -14,16 +18,14 @@
 
 namespace hbench {
 
-class Arguments;
-
-/// `{"branch=main", "commit=abc"}`, as `--label` takes them. \throws Error (usage) for what is no pair, a key of other
-/// characters than letters, digits, `.`, `-` and `_`, an empty or unprintable value, and a key that is given twice.
-std::map<std::string, std::string> parse_labels(const std::vector<std::string>& pairs);
+struct ImportHints;
 
 inline constexpr const char* kLabelHelp =
     "KEY=VALUE to keep with the results, such as branch=main; commit=HASH names the measured code (repeatable)";
 
-/// Adds `--label`, which may be given several times. `labels` outlives the parsing.
+/// Adds `--label`, which may be given several times. `labels` outlives the parsing, which throws Error (usage) for what
+/// is no pair, a key of other characters than letters, digits, `.`, `-` and `_`, an empty or unprintable value, and a
+/// key that is given twice.
 void add_labels(Arguments& arguments, std::map<std::string, std::string>& labels, const char* help = kLabelHelp);
 
 /// `30s`, `500ms`: above 0. \throws Error (usage) that names the flag.
@@ -35,10 +37,68 @@ Seconds long_time_flag(std::string_view text, std::string_view flag);
 /// largest double in full.)
 Check positive_rate();
 
-/// Adds `--workload`: a comma list of names, files, and transformers by their numbers, whose commas are their own.
-void add_workloads(Arguments& app, std::vector<std::string>& workloads);
+inline constexpr const char* kWorkloadHelp =
+    "models and timelines, a timeline file of your own, or a transformer by its numbers: "
+    "transformer:layers=12,hidden=768,... (comma list)";
 
-class Arguments;
+/// Adds `--workload`: a comma list of names, files, and transformers by their numbers, whose commas are their own.
+void add_workloads(Arguments& app, std::vector<std::string>& workloads, const char* help = kWorkloadHelp);
+
+using Help = const char*;
+inline constexpr int kMillion = 1'000'000;
+
+/// Each adds the flag that its name says, which means the same in every verb; what it sets outlives the parsing.
+inline Option* add_json(Arguments& app, bool& json) { return app.add_flag("--json", json, "print it as JSON"); }
+inline Option* add_wide(Arguments& app, bool& wide) {
+  return app.add_flag("--wide", wide, "all columns of every table, however wide");
+}
+inline Option* add_all(Arguments& app, bool& all, Help help) { return app.add_flag("--all", all, help); }
+inline void add_force(Arguments& app, bool& force) { app.add_flag("--force", force, "also where there is one"); }
+inline Option* add_dry_run(Arguments& app, bool& dry_run, Help help = "print the plan and its estimate, run nothing") {
+  return app.add_flag("--dry-run", dry_run, help);
+}
+/// `--format`: of what is printed on standard output.
+inline Option* add_format(Arguments& app, std::string& format, Help help, Check rule = {}) {
+  return app.add_option("--format", format, help, std::move(rule));
+}
+/// `--out`: a file, of which the end of the name says what is written.
+inline void add_out(Arguments& app, std::filesystem::path& file, Help help, const char* names = "--out") {
+  app.add_option(names, file, help);
+}
+inline void add_database(Arguments& app, std::filesystem::path& file, Help help = "results database") {
+  app.add_option("--db", file, help);
+}
+/// `--profile`: one cluster.
+inline void add_profile(Arguments& app, std::string& name, Help help) { app.add_option("--profile", name, help); }
+/// `--profile`: a comma list of clusters.
+inline void add_profiles(Arguments& app, std::vector<std::string>& names, Help help) {
+  app.add_list("--profile", names, help);
+}
+/// `--case`: a part of the names of cases.
+inline void add_case(Arguments& app, std::string& match, Help help) { app.add_option("--case", match, help); }
+/// `--better`: of values whose unit does not say it.
+inline void add_better(Arguments& app, std::string& better, Help help) {
+  app.add_option("--better", better, help, one_of({"lower", "higher"}));
+}
+/// `--run`: the number of a run in a database.
+inline void add_run(Arguments& app, int& run, Help help) { app.add_option("--run", run, help, in_range(1, INT_MAX)); }
+inline void add_launches(Arguments& app, int& count, Help help) {
+  app.add_option("--launches", count, help, in_range(1, 1000));
+}
+inline void add_steps(Arguments& app, int& count, Help help) {
+  app.add_option("--steps", count, help, in_range(1, kMillion));
+}
+inline void add_batch(Arguments& app, int& count, Help help) {
+  app.add_option("--batch", count, help, in_range(1, kMillion));
+}
+inline void add_timeout(Arguments& app, Seconds& timeout, Help help, const char* standard) {
+  app.add_parsed("--timeout", timeout, time_flag, help, standard);
+}
+/// `-b,--minbytes` and `-e,--maxbytes`, with their defaults; `what` ends their help.
+void add_sizes(Arguments& app, std::int64_t& least, std::int64_t& most, const std::string& what, const char* from,
+               const char* to);
+/// `--collective`, `--ranks` and `--nodes`: of measured collectives, where their files leave them open.
+void add_import_hints(Arguments& app, ImportHints& hints);
 
 /// How much of its work a verb shows on standard error; answers and errors are printed by all three.
 enum class Verbosity {

@@ -73,7 +73,4 @@ std::string terminal_text(const Document& document, bool wide = false);
 /// Returns what fits in `columns`, all of it where that is `kAnyWidth`. \pre no line break.
 std::string first_columns(std::string_view text, std::size_t columns);
 
-/// What `--wide` says in every `--help`.
-inline constexpr const char* kWideHelp = "all columns of every table, however wide";
-
 }  // namespace hbench

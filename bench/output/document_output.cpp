@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "bench/command/common_options.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
@@ -16,7 +17,7 @@
 namespace hbench {
 namespace {
 
-constexpr std::string_view kPicture = ".svg";
+constexpr std::string_view kPicture = ".svg", kJson = ".json";
 
 /// By how the file's name ends.
 const Format& format_of(const std::filesystem::path& file) {
@@ -28,7 +29,7 @@ const Format& format_of(const std::filesystem::path& file) {
     known.push_back(format->extension);
   }
   throw Error(ExitCode::usage, fmt::format("--out {}: no format is written into files '*{}'", file.string(), extension),
-              fmt::format("end its name with {} or {}, or add --format", fmt::join(known, ", "), kPicture));
+              fmt::format("end its name with {}, {} or {}", fmt::join(known, ", "), kJson, kPicture));
 }
 
 /// gnuplot draws to its standard output: it writes no file, and knows no name that somebody has given.
@@ -83,33 +84,41 @@ std::string rendered(const Document& document, const Format& format, std::size_t
 
 }  // namespace
 
-void DocumentOutput::add_options(Arguments& app, const char* out_flag) {
-  out_ = out_flag;
-  Option* as_format = app.add_option("--format", format_name_, "print html, markdown, csv or text");
-  Option* out =
-      app.add_option(out_, file_, "write it there instead: FILE.html, .md, .csv, .txt, or .svg (its first chart)");
-  Option* as_wide = app.add_flag("--wide", wide_, kWideHelp)->excludes(as_format)->excludes(out);
-  app.add_flag("--json", json_, "print it as JSON")->excludes(as_format)->excludes(as_wide);
+void DocumentOutput::add_options(Arguments& app, const char* out) {
+  Option* format = add_format(app, format_name_, "print html, markdown, csv, text or json");
+  add_out(app, file_,
+          "write it there instead: FILE.html, .md, .csv, .txt, .json, or .svg (its first chart); -: print it", out);
+  Option* wide = add_wide(app, wide_)->excludes(format);
+  add_json(app, json_)->excludes(format)->excludes(wide);
 }
 
 void DocumentOutput::check() {
-  if (!file_.empty()) check_writable(file_, out_);
-  if (!format_name_.empty())
-    format_ = &find_format(format_name_);
-  else if (!file_.empty() && !json_ && file_.extension() != kPicture)
-    format_ = &format_of(file_);
+  if (file_ == "-") file_.clear();
+  if (file_.empty()) {
+    json_ = json_ || format_name_ == "json";
+    if (!json_ && !format_name_.empty()) format_ = &find_format(format_name_);
+    return;
+  }
+  if (json_ || wide_ || !format_name_.empty())
+    throw Error(ExitCode::usage, fmt::format("--out {}: the end of its name says in which format", file_.string()),
+                "leave out --format, --json and --wide, or --out");
+  check_writable(file_, "--out");
+  json_ = file_.extension() == kJson;
+  if (!json_ && file_.extension() != kPicture) format_ = &format_of(file_);
 }
 
-void DocumentOutput::deliver(const Document& document, const std::function<std::string()>& json) const {
-  const std::string text = json_                ? json()
-                           : format_ != nullptr ? rendered(document, *format_, most_markdown_bytes_)
-                           : !file_.empty()     ? drawn(document, file_)
-                                                : terminal_text(without_pictures(document, true), wide_);
+void DocumentOutput::deliver(const Document& document, const std::function<std::string()>& json,
+                             const std::function<std::string()>& csv) const {
+  const std::string text = json_                           ? json()
+                           : format_ == &kCsvFormat && csv ? csv()
+                           : format_ != nullptr            ? rendered(document, *format_, most_markdown_bytes_)
+                           : !file_.empty()                ? drawn(document, file_)
+                                                           : terminal_text(without_pictures(document, true), wide_);
   if (file_.empty()) {
     fmt::print("{}", text);
     return;
   }
-  write_whole(file_, text, out_);
+  write_whole(file_, text, "--out");
   fmt::print("{}\n", file_.string());
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "bench/command/arguments.hpp"
 #include "reports/document/document.hpp"
@@ -13,24 +14,29 @@
 
 namespace hbench {
 
-/// The flags `--format`, `--out`, `--wide` and `--json`, the same in every verb that has them; where `--out` is for
-/// what the verb makes, the document's file has another name. Stays where it is from `add_options` on.
+/// The flags `--format`, `--out`, `--wide` and `--json`, the same in every verb that has them: a file has the format
+/// that the end of its name says, standard output that of `--format`, for which `--json` is short. Stays where it is
+/// from `add_options` until the arguments are parsed.
 class DocumentOutput {
  public:
+  /// `out` are the names of `--out`.
   void add_options(Arguments& app, const char* out = "--out");
+  /// Before `check`: the file of `--out` where its name ends with `.toml`, since a verb makes it beside its document,
+  /// which is then printed; else none.
+  std::filesystem::path take_toml() { return file_.extension() == ".toml" ? std::exchange(file_, {}) : ""; }
   /// Markdown that is longer loses rows: for a comment on a pull request.
   void keep_markdown_within(std::size_t bytes) { most_markdown_bytes_ = bytes; }
-  /// Before long work. \throws Error (usage) for a format that there is not, (environment) where the file cannot be
-  /// written.
+  /// Before long work. \throws Error (usage) for a format that there is not, and for one beside a file; (environment)
+  /// where the file cannot be written.
   void check();
-  /// Prints or writes `document`, or what `json` gives. A file ending in `.svg` gets the document's first chart, drawn
-  /// with gnuplot. \throws Error (environment).
-  void deliver(const Document& document, const std::function<std::string()>& json) const;
+  /// Prints or writes `document`, or what `json` gives, or `csv` where the document's tables are not meant. A file
+  /// ending in `.svg` gets the document's first chart, drawn with gnuplot. \throws Error (environment).
+  void deliver(const Document& document, const std::function<std::string()>& json,
+               const std::function<std::string()>& csv = {}) const;
   /// Whether `deliver` prints for people, rather than a format or a file.
   bool for_terminal() const { return !json_ && format_ == nullptr && file_.empty(); }
 
  private:
-  const char* out_ = "--out";
   std::string format_name_;
   std::filesystem::path file_;
   bool json_ = false, wide_ = false;

@@ -67,10 +67,13 @@ std::vector<Point> select_points(std::vector<Point> points, const PointFilter& f
   return points;
 }
 
-std::set<Evidence> parse_evidence_list(std::string_view text, std::string_view flag) {
-  std::set<Evidence> evidence;
-  for (const std::string& name : split_list(text, flag)) evidence.insert(parse_evidence(name));
-  return evidence;
+void add_evidence(Arguments& app, std::set<Evidence>& evidence, std::string help, std::string standard) {
+  const auto parse = [](const std::string& text, const std::string& flag) {
+    std::set<Evidence> all;
+    for (const std::string& name : split_list(text, flag)) all.insert(parse_evidence(name));
+    return all;
+  };
+  app.add_parsed("--evidence", evidence, parse, std::move(help), std::move(standard));
 }
 
 }  // namespace hbench

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/points/points.hpp"
+#include "bench/command/arguments.hpp"
 
 namespace hbench {
 
@@ -21,8 +22,8 @@ struct PointFilter {
   bool accepts(const Point& point) const;
 };
 
-/// `measured,simulated`. \throws Error (usage) that names `flag`, or for an evidence that there is not.
-std::set<Evidence> parse_evidence_list(std::string_view text, std::string_view flag);
+/// Adds `--evidence`, a comma list, whose default is `standard`. `evidence` outlives the parsing.
+void add_evidence(Arguments& app, std::set<Evidence>& evidence, std::string help, std::string standard = {});
 
 /// The points that `filter` accepts, in their order. Efficiencies are those of all points: a baseline that is filtered
 /// out still counts. \throws Error (usage), with a suggestion, for a workload, profile or strategy that no point has,

@@ -95,7 +95,7 @@ void add_places(Arguments& app, SweepOptions& options) {
 void add_strategies(Arguments& app, SweepRequest& request, OwnModelOptions& own) {
   add_workloads(app, request.workloads);
   add_own_model_options(app, own);
-  app.add_list("--profile", request.profiles, "clusters to simulate, or a TOML file of your own (comma list)");
+  add_profiles(app, request.profiles, "clusters to simulate, or a TOML file of your own (comma list)");
   app.add_list("--algorithm", request.algorithms, "ring, ps (parameter server), vendor, auto ... (comma list)");
   app.add_list("--compressor", request.compressors, "none, fp16 (comma list)");
   app.add_parsed(
@@ -121,21 +121,14 @@ void add_strategies(Arguments& app, SweepRequest& request, OwnModelOptions& own)
 
 /// Adds the flags of evidence, and of what measured and emulated figures run on.
 void add_evidence(Arguments& app, SweepOptions& options) {
-  app.add_parsed("--evidence", options.request.evidence, parse_evidence_list,
-                 "comma list of measured, emulated, simulated, published", "measured,simulated,published");
+  add_evidence(app, options.request.evidence, "comma list of measured, emulated, simulated, published",
+               "measured,simulated,published");
   app.add_option("--dilation", options.dilation,
                  "emulated cases: by how much time is stretched (default: what this machine needs for each case)",
                  in_range(1.0, 100'000.0));
-  app.add_option("--emulated-launches", options.emulated_launches, "number of independent launches per emulated case",
-                 in_range(1, 1000));
   app.add_option("--oversubscribe", options.oversubscribe,
                  "measure up to N ranks, even where there are fewer cores or GPUs", in_range(1, 1024));
-  app.add_option("--image-size", options.request.image_size,
-                 "image size of measured runs in pixels (default: 64 on CPU cores, 224 on GPUs)", in_range(1, 4096));
-  app.add_option("--device", options.request.device,
-                 "device of measured runs: cpu or gpu (default: GPUs where LibTorch can use them)");
-  app.add_option("--executor", options.request.executor,
-                 "executor of measured runs: hbench list executors (default: the best for each algorithm)");
+  add_measured_options(app, options.request);
   add_precision_option(app, options.request,
                        "measured runs float32 on CPU cores, tf32 on GPUs; clusters as their rates");
   Option* calibrate = app.add_flag_callback(
@@ -149,40 +142,41 @@ void add_evidence(Arguments& app, SweepOptions& options) {
 
 /// Adds the flags of launches, steps and times.
 void add_measuring(Arguments& app, SweepOptions& options) {
-  app.add_option("--launches", options.measure.launches,
-                 "number of independent launches per measured case, in turn with its baseline", in_range(1, 1000));
+  add_launches(
+      app, options.measure.launches,
+      "number of independent launches per measured case, in turn with its baseline, and per emulated case (3 of these "
+      "by default)");
   app.add_option("--more-launches", options.measure.more,
                  "additional launches, at most, of cases whose confidence interval is wider than a tenth or that were "
                  "disturbed; none with --launches 1 or 2",
                  in_range(0, 1000));
-  app.add_option("--steps", options.measure.steps, "timed steps per launch, at most", in_range(1, 1'000'000));
+  add_steps(app, options.measure.steps, "timed steps per launch, at most");
   app.add_option("--trace", options.measure.traced_steps,
                  "further steps per launch, after the timed ones, that record where their time goes; 0: none",
                  in_range(0, 1000));
   app.add_option("--warmup", options.measure.warmup_steps, "warm-up steps per launch, not timed",
                  in_range(0, 1'000'000));
   app.add_parsed("--budget", options.measure.budget, time_flag, "time for the timed steps of a launch", "1 s");
-  app.add_parsed("--timeout", options.measure.timeout, time_flag,
-                 "time without an answer after which a rank counts as lost", "60 s");
+  add_timeout(app, options.measure.timeout, "time without an answer after which a rank counts as lost", "60 s");
 }
 
 /// Adds the flags of outputs.
 void add_outputs(Arguments& app, SweepOptions& options) {
-  app.add_option("--db", options.database, "results database");
+  add_database(app, options.database);
   app.add_option("--report", options.report, "folder of the report");
   add_labels(app, options.labels);
   app.add_flag("--resume", options.resume,
                "continue after an interruption: run only the cases that the database lacks");
-  app.add_flag("--dry-run", options.dry_run, "print the plan and its estimate, run nothing");
-  app.add_flag("--json", options.json, "print the points as JSON instead of a table");
-  app.add_flag("--wide", options.wide, kWideHelp);
+  add_dry_run(app, options.dry_run);
+  add_json(app, options.json);
+  add_wide(app, options.wide);
   add_verbosity(app, options.verbosity);
 }
 
 }  // namespace
 
 void add_step_options(Arguments& app, PredictionRequest& request) {
-  app.add_option("--batch", request.batch, "samples per GPU and step, or per micro-batch", in_range(1, 1'000'000));
+  add_batch(app, request.batch, "samples per GPU and step, or per micro-batch");
   app.add_option("--accumulate", request.accumulate,
                  "micro-batches of --batch samples per step, whose gradients are added up", in_range(1, 1'000'000));
   app.add_option("--global-batch", request.global_batch,
@@ -203,6 +197,15 @@ void add_step_options(Arguments& app, PredictionRequest& request) {
   add_optimizer_option(app, request, "measured steps sgd, others as the workload was recorded");
 }
 
+void add_measured_options(Arguments& app, SweepRequest& request) {
+  app.add_option("--image-size", request.image_size,
+                 "image size of measured runs in pixels (default: 64 on CPU cores, 224 on GPUs)", in_range(1, 4096));
+  app.add_option("--device", request.device,
+                 "device of measured runs: cpu or gpu (default: GPUs where LibTorch can use them)");
+  app.add_option("--executor", request.executor,
+                 "executor of measured runs: hbench list executors (default: the best for each algorithm)");
+}
+
 void add_optimizer_option(Arguments& app, PredictionRequest& request, const std::string& standard) {
   app.add_parsed("--optimizer", request.optimizer, parse_optimizer,
                  "sgd, momentum, nesterov, adam, adamw; parameters follow: momentum:0.8 (default: " + standard + ")");
@@ -216,11 +219,11 @@ void add_method_option(Arguments& app, PredictionRequest& request) {
 void add_precision_option(Arguments& app, PredictionRequest& request, const std::string& standard) {
   const std::vector<std::string_view> names = names_of(precisions());
   app.add_option(
-         "--precision", request.precision,
-         "float32, tf32; bf16, fp16: by autocast, whose gradients travel in float32 where a preset does not say "
-         "otherwise; bf16-true: all numbers, predicted only (default: " +
-             standard + ")")
-      ->check(one_of({names.begin(), names.end()}));
+      "--precision", request.precision,
+      "float32, tf32; bf16, fp16: by autocast, whose gradients travel in float32 where a preset does not say "
+      "otherwise; bf16-true: all numbers, predicted only (default: " +
+          standard + ")",
+      one_of({names.begin(), names.end()}));
 }
 
 std::optional<SweepOptions> parse_sweep_options(const Call& call) {
@@ -248,6 +251,7 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
   if (app.parse(call)) return std::nullopt;
   options.request.own_models = take_own_models(options.request.workloads, own);
   options.measure.own_models = options.request.own_models;
+  if (app.count("--launches") > 0) options.emulated_launches = options.measure.launches;
   options.measure.network = options.hosts.network;
   check_request(app, options.request);
   return options;

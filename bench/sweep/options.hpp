@@ -44,6 +44,8 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call);
 /// Adds the flags of what one GPU does in a step: `--batch`, `--accumulate`, `--global-batch`, `--single-gpu-rate`,
 /// `--single-node-rate`, `--rate`, `--recompute` and `--optimizer`. `request` outlives the parsing.
 void add_step_options(Arguments& app, PredictionRequest& request);
+/// Adds `--image-size`, `--device` and `--executor`. `request` outlives the parsing.
+void add_measured_options(Arguments& app, SweepRequest& request);
 /// Adds `--optimizer`, whose default is `standard` in words. `request` outlives the parsing.
 void add_optimizer_option(Arguments& app, PredictionRequest& request, const std::string& standard);
 /// Adds `--method`. `request` outlives the parsing.

@@ -90,7 +90,7 @@ class CollectiveExperiment : public Experiment {
   CollectivePlan plan_;
 };
 
-constexpr std::array<std::string_view, 14> kRefused{"profile", "launches", "json",  "csv",     "output-file",
+constexpr std::array<std::string_view, 14> kRefused{"profile", "launches", "json",  "format",  "out",
                                                     "J",       "db",       "label", "dry-run", "wide",
                                                     "quiet",   "verbose",  "link",  "mpich"};
 

@@ -5,6 +5,7 @@
 
 #include "analysis/import/import.hpp"
 #include "analysis/store/store.hpp"
+#include "bench/command/common_options.hpp"
 #include "bench/command/secrets.hpp"
 #include "bench/command/shell_word.hpp"
 #include "bench/launch/process.hpp"
@@ -151,8 +152,7 @@ void PatternOptions::add_options(Arguments& app) {
                                    "a regular expression whose first group is the number that counts, a second one its "
                                    "unit; after (?s) it may go on over lines");
   app.add_option("--unit", unit, "of that number: ms, images/s, MiB")->needs(pattern);
-  app.add_option("--better", better, "which numbers are better (default: lower times, higher rates)",
-                 one_of({kLower, kHigher}));
+  add_better(app, better, "which numbers are better (default: lower times, higher rates)");
   app.add_option("--take", take, "which number counts where there are several: the only one, the last, the median",
                  one_of({kOnly, kLast, kMedian}))
       ->needs(pattern);

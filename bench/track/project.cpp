@@ -145,7 +145,7 @@ class ProjectReader {
 
   Project read() {
     for (const auto& [key, node] : table_) read_section(key.str(), node);
-    if (project_.experiments.empty() && project_.limits.empty())
+    if (project_.experiments.empty() && project_.limits.empty() && !table_.contains("track"))
       throw Error(ExitCode::usage, fmt::format("{}: it lists no experiment", read_.file()),
                   "add a [[command]], a [[sweep]] or a [[collective]], or write a new file with hbench track init");
     // As they stand in the file: TOML's tables are sorted by name.
@@ -282,9 +282,20 @@ Project parse_project(std::string_view text, const std::filesystem::path& file) 
   return ProjectReader(text, file).read();
 }
 
-void add_project_options(Arguments& app, std::filesystem::path& file, std::filesystem::path& database) {
-  app.add_option("--file", file, "what is tracked (default: hbench.toml in this folder, where there is one)");
-  app.add_option("--db", database, "the database (default: the file's, or hbench.db)");
+void add_rule_options(Arguments& app, std::optional<double>& effect, int& most_launches, bool& unconfirmed) {
+  add_least_effect(app, effect);
+  app.add_option("--max-launches", most_launches,
+                 "of a case, or pairs, with those that have to confirm a change (default: the file's, or twice those "
+                 "that decide); hbench track check measures them where that can be done",
+                 in_range(1, 2000));
+  app.add_flag("--no-confirm", unconfirmed, "say regressed or improved without further launches that show it again");
+}
+
+void add_project_options(Arguments& app, std::filesystem::path& file, std::filesystem::path& database,
+                         std::string* gate) {
+  add_project_file(app, file, "what is tracked (default: hbench.toml in this folder, where there is one)");
+  add_database(app, database, "the database (default: the file's, or hbench.db)");
+  if (gate != nullptr) app.add_option("--gate", *gate, "the experiments of this gate of the file, and its rule");
 }
 
 std::optional<Project> find_project(const std::filesystem::path& named) {

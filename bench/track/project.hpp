@@ -14,7 +14,7 @@
 #include "analysis/store/store.hpp"
 #include "analysis/track/judge.hpp"
 #include "analysis/track/report.hpp"
-#include "bench/command/arguments.hpp"
+#include "bench/command/common_options.hpp"
 #include "bench/track/experiment.hpp"
 
 namespace hbench {
@@ -65,8 +65,21 @@ Project parse_project(std::string_view text, const std::filesystem::path& file);
 /// The database where neither a flag nor a file names one.
 inline constexpr const char* kUsualDatabase = "hbench.db";
 
-/// `--file` and `--db`, the same in every action.
-void add_project_options(Arguments& app, std::filesystem::path& file, std::filesystem::path& database);
+/// `--file`.
+inline void add_project_file(Arguments& app, std::filesystem::path& file, Help help) {
+  app.add_option("--file", file, help);
+}
+/// `--build`: a shell's command.
+inline void add_build(Arguments& app, std::string& build, Help help) { app.add_option("--build", build, help); }
+/// `--case` and `--label` of a history; `baseline_of` takes the label.
+inline void add_history_options(Arguments& app, std::string& match, std::string& label) {
+  add_case(app, match, "only cases with this in their names");
+  app.add_option("--label", label,
+                 "only runs with it: a branch, or such as release=2.1 (default: the file's, or main)");
+}
+/// `--file` and `--db`, the same in every action, and `--gate` where it is asked for.
+void add_project_options(Arguments& app, std::filesystem::path& file, std::filesystem::path& database,
+                         std::string* gate = nullptr);
 
 /// What `--db` named; else the file's database, or `hbench.db` where there is no file.
 std::filesystem::path database_of(const std::optional<Project>& project, const std::filesystem::path& named);
@@ -82,5 +95,11 @@ std::optional<Project> find_project(const std::filesystem::path& named);
 
 /// `3%` or `0.03`. \throws Error (usage) that names `flag` for what is not from 0.001 to 1.
 double parse_share(const std::string& text, std::string_view flag);
+/// `--least-effect`.
+inline void add_least_effect(Arguments& app, std::optional<double>& effect) {
+  app.add_parsed("--least-effect", effect, parse_share, "the least change that counts (default: the file's, or 3%)");
+}
+/// That, `--max-launches` and `--no-confirm`.
+void add_rule_options(Arguments& app, std::optional<double>& effect, int& most_launches, bool& unconfirmed);
 
 }  // namespace hbench

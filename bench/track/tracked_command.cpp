@@ -13,9 +13,9 @@ std::optional<TrackedCommand> parse_tracked_command(const ExperimentCall& call) 
                          .run = {.name = call.place + ": run", .folder = call.folder}};
   Arguments app("A program of the project, and how what it prints is read.", "[[command]]");
   app.add_option("--run", command.run.text, "a shell's command that prints what hbench import reads, or a number");
-  app.add_option("--build", command.build.text, "a shell's command before the first launch of a run");
-  app.add_parsed("--timeout", command.timeout, time_flag,
-                 "stop a launch that takes longer, and a build that prints nothing for so long", "600 s");
+  add_build(app, command.build.text, "a shell's command before the first launch of a run");
+  add_timeout(app, command.timeout, "stop a launch that takes longer, and a build that prints nothing for so long",
+              "600 s");
   command.pattern.add_options(app);
   if (app.parse(call)) return std::nullopt;
   if (trimmed(command.run.text).empty())

@@ -15,11 +15,11 @@
 #include "analysis/store/store.hpp"
 #include "bench/calibrate/measure_machine.hpp"
 #include "bench/calibrate/record_step.hpp"
-#include "bench/command/arguments.hpp"
+#include "bench/command/common_options.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/database/outputs.hpp"
 #include "bench/launch/installation.hpp"
-#include "bench/output/console.hpp"
+#include "bench/output/document_output.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/sweep/measured_place.hpp"
 #include "bench/sweep/options.hpp"
@@ -101,13 +101,13 @@ struct Request {
   std::filesystem::path file;
   ImportHints hints;
   std::string hint;  ///< the first flag of these that was given; empty: none
-  bool json = false, each = false, wide = false;
+  bool all = false;
+  DocumentOutput output;
   Verbosity verbosity = Verbosity::usual;
 };
 
-/// Nothing when help was asked for and printed. \throws Error (usage).
-std::optional<Request> parse_rows(const Call& call) {
-  Request request;
+/// False when help was asked for and printed. \throws Error (usage).
+bool parse_rows(const Call& call, Request& request) {
   Arguments app(
       "Fits a cluster profile to training steps that were measured there: links, streams, latency, servers, and what "
       "disturbs compute. Says which of these the steps determine, and how far predictions of steps left out are off. "
@@ -128,20 +128,16 @@ std::optional<Request> parse_rows(const Call& call) {
   app.add_option("--from", request.from,
                  "table of measured steps, a results database with steps of frameworks, or what nccl-tests or hbench "
                  "collective --json printed");
-  app.add_option("--profile", request.base,
-                 "profile to start from: a name of hbench list profiles, or a TOML file (default: of a database the "
-                 "one of this machine that hbench sweep --calibrate left beside it)");
-  app.add_option("--out", request.file, "file of the fitted profile (default: NAME-fitted.toml)");
-  app.add_option("--collective", request.hints.collective, "of a measured collective, where it does not say it");
-  app.add_option("--ranks", request.hints.ranks, "GPUs of a measured collective (default: as it says)",
-                 in_range(2, 1'000'000));
-  app.add_option("--nodes", request.hints.nodes, "nodes of a measured collective (default: as it says)",
-                 in_range(1, 1'000'000));
-  app.add_flag("--each", request.each, "also print each step with its predictions");
-  app.add_flag("--json", request.json, "print the fit as JSON")
-      ->excludes(app.add_flag("--wide", request.wide, kWideHelp));
+  add_profile(app, request.base,
+              "profile to start from: a name of hbench list profiles, or a TOML file (default: of a database the "
+              "one of this machine that hbench sweep --calibrate left beside it)");
+  add_import_hints(app, request.hints);
+  add_all(app, request.all, "also each step with its predictions");
+  request.output.add_options(app);
   add_verbosity(app, request.verbosity);
-  if (app.parse(call)) return std::nullopt;
+  if (app.parse(call)) return false;
+  request.file = request.output.take_toml();
+  request.output.check();
   if (!request.hints.collective.empty()) parse_collective_kind(request.hints.collective);
   if (request.base.empty() && is_database(request.from)) request.base = profile_beside(request.from);
   if (request.base.empty())
@@ -150,7 +146,7 @@ std::optional<Request> parse_rows(const Call& call) {
                             std::filesystem::exists(request.from) ? "" : "; nor is there a file " + request.from));
   for (const char* flag : {"--collective", "--ranks", "--nodes"})
     if (app.count(flag) > 0 && request.hint.empty()) request.hint = flag;
-  return request;
+  return true;
 }
 
 /// The collective becomes a curve of the profile.
@@ -158,12 +154,9 @@ ExitCode calibrate_from_curve(const Request& request, const Profile& profile, Im
   note_other_gpu(parsed, profile);
   const CurveFit fitted = fit_curve(profile, std::move(parsed.curve));
   write_whole(request.file, format_profile(fitted.profile), "--out");
-  if (request.json) {
-    fmt::print("{}", curve_fit_json(fitted, parsed.notes, request.file.string()));
-    return ExitCode::good;
-  }
-  fmt::print("{}", terminal_text(curve_fit_document(fitted, parsed.notes), request.wide));
-  fmt::print("Wrote {}\n", request.file.string());
+  request.output.deliver(curve_fit_document(fitted, parsed.notes),
+                         [&] { return curve_fit_json(fitted, parsed.notes, request.file.string()); });
+  if (request.output.for_terminal()) fmt::print("Wrote {}\n", request.file.string());
   return ExitCode::good;
 }
 
@@ -185,11 +178,9 @@ ExitCode calibrate_from_table(const Request& request, const Profile& profile) {
     return made;
   });
   write_whole(request.file, format_profile(fitted.profile), "--out");
-  if (request.json) {
-    fmt::print("{}", fit_json(fitted, request.file.string()));
-    return ExitCode::good;
-  }
-  fmt::print("{}", terminal_text(fit_document(fitted, request.from, request.each), request.wide));
+  request.output.deliver(fit_document(fitted, request.from, request.all),
+                         [&] { return fit_json(fitted, request.file.string()); });
+  if (!request.output.for_terminal()) return ExitCode::good;
   if (others > 0)
     fmt::print("{} of {} {} not used.\n", counted(static_cast<std::int64_t>(others), "row"),
                of_frameworks ? "other machines, of one rank, with servers or without a baseline" : "other clusters",
@@ -203,7 +194,7 @@ struct Asked {
   SweepRequest place;  ///< device, precision, executor, batch and image size
   std::string model, network;
   std::optional<OwnModel> own;  ///< in the place of `model`
-  std::filesystem::path file, profile_file;
+  std::filesystem::path file;
   int steps = 10, threads = 1, ranks = 0;
 };
 
@@ -228,30 +219,23 @@ std::optional<Asked> parse(const Call& call) {
       "a model (hbench list models; default: resnet18, on a GPU resnet50), or a TorchScript file of your own");
   OwnModelOptions own;
   add_own_model_options(app, own);
-  app.add_option("--batch", asked.place.batch, "samples per step (default: 16, on a GPU 64)", in_range(1, 100'000));
-  app.add_option("--image-size", asked.place.image_size, "image size in pixels (default: 64, on a GPU 224)",
-                 in_range(1, 4096));
-  app.add_option("--steps", asked.steps, "timed steps, of which the median is recorded", in_range(1, 100'000));
+  add_batch(app, asked.place.batch, "samples per step (default: 16, on a GPU 64)");
+  add_steps(app, asked.steps, "timed steps, of which the median is recorded");
   app.add_option("--threads", asked.threads, "threads of LibTorch", in_range(1, 1024));
-  app.add_option("--device", asked.place.device, "cpu or gpu (default: a GPU where LibTorch can use one)",
-                 one_of({"cpu", "gpu"}));
-  app.add_option("--precision", asked.place.precision,
-                 "float32, tf32, bf16, fp16 (default: float32 on CPU cores, tf32 on GPUs)");
+  add_measured_options(app, asked.place);
+  add_precision_option(app, asked.place, "float32 on CPU cores, tf32 on GPUs");
   add_optimizer_option(app, asked.place, "sgd");
-  app.add_option("--out", asked.file, "file of the timeline (default: MODEL.toml)");
+  add_out(app, asked.file, "file of the timeline, FILE.toml (default: MODEL.toml)");
   app.add_option("--network", asked.network,
-                 "also write a cluster profile: nodes like this machine, joined by the network of this profile (a name "
-                 "of hbench list profiles, or a TOML file)");
+                 "also write a cluster profile, this-machine-NAME.toml beside the timeline: nodes like this machine, "
+                 "joined by the network of this profile (a name of hbench list profiles, or a TOML file)");
   app.add_option("--ranks", asked.ranks, "ranks of such a node (default: this machine's GPUs, or cores)",
                  in_range(1, 1024));
-  app.add_option("--executor", asked.place.executor,
-                 "executor of the measurement between them: hbench list executors (default: the best here)");
-  app.add_option("--profile-out", asked.profile_file, "file of the cluster profile (default: this-machine-NAME.toml)");
   if (app.parse(call)) return std::nullopt;
   std::vector<std::string> models{asked.model};
   for (OwnModel& model : take_own_models(models, own)) asked.own = std::move(model);
   asked.model = models.front();
-  for (const char* flag : {"--ranks", "--executor", "--profile-out"})
+  for (const char* flag : {"--ranks", "--executor"})
     if (app.count(flag) > 0 && asked.network.empty())
       throw Error(ExitCode::usage, fmt::format("{} is for the cluster profile, and no --network is given", flag),
                   "add such as --network hkbu-10gbe (hbench list profiles)");
@@ -277,15 +261,14 @@ RecordingRequest request_for(const Asked& asked) {
 class MachineCalibration {
  public:
   /// Everything that can be wrong is, before anything is measured. \throws Error.
-  explicit MachineCalibration(const Asked& asked)
+  MachineCalibration(const Asked& asked, const std::filesystem::path& timeline)
       : network_(load_data().profiles.load(asked.network)),
         place_(measured_place(asked.place, local_machine(asked.ranks))),
         ranks_(asked.ranks > 0 ? asked.ranks : place_.ranks),
-        file_(asked.profile_file) {
-    if (file_.empty()) file_ = fmt::format("this-machine-{}.toml", network_.name);
+        file_(timeline.parent_path() / fmt::format("this-machine-{}.toml", network_.name)) {
     if (!place_.refusal.empty())
       throw Error(ExitCode::environment, place_.refusal, "--device cpu calibrates CPU cores");
-    check_writable(file_, "--profile-out");
+    check_writable(file_, "--out");
   }
 
   /// \pre nothing is held of the machine yet. `name` is the timeline's.
@@ -302,7 +285,7 @@ class MachineCalibration {
   }
 
   void write() const {
-    write_whole(file_, format_machine_profile(network_, machine_), "--profile-out");
+    write_whole(file_, format_machine_profile(network_, machine_), "--out");
     fmt::print("{}\n", link_in_words(machine_));
     for (const auto& [workload, rate] : machine_.rates)
       fmt::print("one rank alone: {:.1f} samples/s at batch {}\n", rate.samples_per_second, rate.batch);
@@ -325,15 +308,15 @@ bool calibrates_from_rows(const Call& call) {
 }
 
 ExitCode calibrate_from_rows(const Call& call) {
-  std::optional<Request> request = parse_rows(call);
-  if (!request) return ExitCode::good;
-  const Profile profile = load_data().profiles.load(request->base);
-  if (request->file.empty()) request->file = profile.name + "-fitted.toml";
-  check_writable(request->file, "--out");
-  if (is_database(request->from)) return calibrate_from_table(*request, profile);
-  if (std::optional<ImportedCurve> curve = read_curve(read_file(request->from), request->from, request->hints))
-    return calibrate_from_curve(*request, profile, std::move(*curve));
-  return calibrate_from_table(*request, profile);
+  Request request;
+  if (!parse_rows(call, request)) return ExitCode::good;
+  const Profile profile = load_data().profiles.load(request.base);
+  if (request.file.empty()) request.file = profile.name + "-fitted.toml";
+  check_writable(request.file, "--out");
+  if (is_database(request.from)) return calibrate_from_table(request, profile);
+  if (std::optional<ImportedCurve> curve = read_curve(read_file(request.from), request.from, request.hints))
+    return calibrate_from_curve(request, profile, std::move(*curve));
+  return calibrate_from_table(request, profile);
 }
 
 ExitCode run_calibrate(const Call& call) {
@@ -350,7 +333,7 @@ ExitCode run_calibrate(const Call& call) {
   check_writable(file, "--out");
   std::optional<MachineCalibration> machine;
   if (!asked->network.empty()) {
-    machine.emplace(*asked);
+    machine.emplace(*asked, file);
     machine->measure(installation().worker.string(), request, name);
   }
   const Trace trace = recorded_trace(request, name);

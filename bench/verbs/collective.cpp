@@ -73,7 +73,7 @@ ExitCode verdict(const std::vector<CaseResult>& results) {
   return worst == ExitCode::good && !any ? ExitCode::usage : worst;
 }
 
-/// Prints the results as they were asked for, writes the file, and returns the exit code that they mean. After Ctrl-C
+/// Prints or writes the results as they were asked for, and returns the exit code that they mean. After Ctrl-C
 /// these are the results of the cases that have ended; without any it prints nothing.
 ExitCode publish(const CollectiveAnswer& answer, std::vector<CaseResult> results) {
   if (interrupted()) {
@@ -83,17 +83,10 @@ ExitCode publish(const CollectiveAnswer& answer, std::vector<CaseResult> results
     if (results.empty()) return ExitCode::interrupted;
   }
   const std::vector<CollectiveRow> rows = collective_rows(results);
-  const std::string json = answer.options.json || !answer.options.output_file.empty()
-                               ? collective_json(rows, answer.plan.refused, answer.run, answer.options.link)
-                               : "";
-  if (answer.options.json)
-    fmt::print("{}", json);
-  else if (answer.options.csv)
-    fmt::print("{}", collective_csv(rows));
-  else
-    fmt::print("{}", terminal_text(collective_document(rows, context_of(answer)), answer.options.wide));
-  // What cannot be written can still be read.
-  if (!answer.options.output_file.empty()) write_whole(answer.options.output_file, json, "--output-file");
+  answer.options.output.deliver(
+      collective_document(rows, context_of(answer)),
+      [&] { return collective_json(rows, answer.plan.refused, answer.run, answer.options.link); },
+      [&] { return collective_csv(rows); });
   return verdict(results);
 }
 
@@ -136,7 +129,7 @@ class CollectiveBench {
   }
 
   ExitCode run() {
-    if (!options_.output_file.empty() && started_.rank == 0) check_writable(options_.output_file, "--output-file");
+    if (started_.rank == 0) options_.output.check();
     if (options_.dry_run)
       return started_.rank == 0 ? fmt::print("{}", plan_in_words(plan_, seconds())) : void(), ExitCode::good;
     describe_run();

@@ -113,7 +113,7 @@ constexpr std::array kFamilies = {
     Family{"", "--executor", "executors"},
     Family{"", "--engine", "engines"},
     Family{"", "--model", "models"},
-    Family{"hbench import", "--format", "imports"},
+    Family{"hbench import", "--as", "imports"},
     Family{"hbench report", "--format", "formats"},
     Family{"hbench report", "name", "reports"},
     Family{"hbench list", "list", "lists"},

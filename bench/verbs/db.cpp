@@ -5,7 +5,6 @@
 #include <climits>
 
 #include "bench/command/actions.hpp"
-#include "bench/command/arguments.hpp"
 #include "bench/command/common_options.hpp"
 #include "bench/database/text.hpp"
 
@@ -13,10 +12,6 @@ namespace hbench {
 namespace {
 
 constexpr const char* kDefault = "hbench.db";
-
-Option* add_db(Arguments& app, std::filesystem::path& database, const char* help) {
-  return app.add_option("--db", database, help);
-}
 
 ExitCode run_merge(const Call& call) {
   std::vector<std::string> others;
@@ -31,8 +26,8 @@ ExitCode run_merge(const Call& call) {
       "was merged before it ended gets its rest. Other databases may be of older versions of hbench, and are only "
       "read. An interrupted merge is finished by the same command.");
   app.add_option("OTHER", others, "results databases to take runs from");
-  add_db(app, database, "results database that gets them; made when it is absent");
-  app.add_flag("--json", json, "as JSON");
+  add_database(app, database, "results database that gets them; made when it is absent");
+  add_json(app, json);
   if (app.parse(call)) return ExitCode::good;
   if (others.empty()) throw Error(ExitCode::usage, "no database to merge", "hbench db merge other.db --db hbench.db");
   std::vector<Merged> all;
@@ -54,8 +49,8 @@ ExitCode run_check(const Call& call) {
       "should "
       "be known.\n"
       "Exit code: 0 where nothing is wrong, 4 where something is, 2 for a file that is no results database.");
-  add_db(app, database, "results database");
-  app.add_flag("--json", json, "as JSON");
+  add_database(app, database);
+  add_json(app, json);
   if (app.parse(call)) return ExitCode::good;
   const std::vector<DatabaseFinding> findings = check_database(database);
   fmt::print("{}", json ? check_json(database.string(), findings) : check_text(database.string(), findings));
@@ -75,13 +70,13 @@ ExitCode run_prune(const Call& call) {
       "  hbench db prune --keep 100 --label branch=main\n"
       "A run goes that meets all conditions; --older-than or --keep is needed. All go at once, or none. Answers that "
       "were relative to a baseline of a pruned run have none afterwards. `hbench db vacuum` makes the file smaller.");
-  add_db(app, database, "results database");
+  add_database(app, database);
   app.add_option("--older-than", age, "runs that started longer ago: 36h, 90d, 12w");
   app.add_option("--keep", rule.keep, "number of the newest runs (of those with the labels) that are never removed",
                  in_range(1, INT_MAX));
   add_labels(app, rule.labels, "KEY=VALUE: only runs with this label (repeatable: with all of them)");
-  app.add_flag("--dry-run", dry_run, "remove nothing, only say what would go");
-  app.add_flag("--json", json, "as JSON");
+  add_dry_run(app, dry_run, "remove nothing, only say what would go");
+  add_json(app, json);
   if (app.parse(call)) return ExitCode::good;
   if (app.count("--older-than") + app.count("--keep") == 0)
     throw Error(ExitCode::usage, "which runs are to go is not said",
@@ -101,7 +96,7 @@ ExitCode run_vacuum(const Call& call) {
   app.footer(
       "Examples:\n  hbench db vacuum\n  hbench db vacuum --db nightly.db\n"
       "Meanwhile the disk needs room for a copy, and others wait.");
-  add_db(app, database, "results database");
+  add_database(app, database);
   if (app.parse(call)) return ExitCode::good;
   fmt::print("{}", vacuum_text(database.string(), vacuum_database(database)));
   return ExitCode::good;

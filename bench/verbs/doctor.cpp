@@ -22,7 +22,7 @@
 #include "bench/launch/installation.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/launch/start_ranks.hpp"
-#include "bench/output/console.hpp"
+#include "bench/output/document_output.hpp"
 #include "bench/worker/speed_probe.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
@@ -38,8 +38,7 @@ namespace {
 struct HostDoctorOptions {
   HostOptions hosts;
   bool find_slow = false;  ///< measures them as well
-  bool json = false;
-  bool wide = false;
+  DocumentOutput output;
 };
 
 int pairs_measured(int hosts) {
@@ -185,14 +184,13 @@ ExitCode examine_hosts(const HostDoctorOptions& options) {
   std::vector<Finding> findings = findings_of(preflight);
   std::vector<Table> tables{host_table(preflight.hosts)};
   if (options.find_slow) add_speeds(hosts, program, preflight, findings, tables);
-  fmt::print("{}", options.json ? doctor_json(findings, tables)
-                                : terminal_text(doctor_document(findings, tables), options.wide));
+  options.output.deliver(doctor_document(findings, tables), [&] { return doctor_json(findings, tables); });
   return problems_among(findings) == 0 ? ExitCode::good : ExitCode::environment;
 }
 
 ExitCode run_doctor(const Call& call) {
   Arguments app("Looks at this machine and says what hbench can do on it, and what is wrong.", "hbench doctor");
-  bool json = false, wide = false, hosts = false;
+  bool hosts = false;
   HostDoctorOptions several;
   app.footer(
       "Examples:\n  hbench doctor\n  hbench doctor --json > machine.json\n  hbench doctor --hosts -H a:4,b:4\n"
@@ -204,11 +202,9 @@ ExitCode run_doctor(const Call& call) {
                "core for each slot, and pairs over TCP; no GPUs)")
       ->needs(compare);
   for (Option* option : add_host_options(app, several.hosts)) option->needs(compare);
-  app.add_flag("--json", json, "print findings and topology as JSON")
-      ->excludes(app.add_flag("--wide", wide, kWideHelp));
+  several.output.add_options(app);
   if (app.parse(call)) return ExitCode::good;
-  several.json = json;
-  several.wide = wide;
+  several.output.check();
   if (hosts) return examine_hosts(several);
   const std::string path = this_host().path;
   std::vector<Finding> findings{cores(), finding_of("LibTorch", torch_availability(), "built in")};
@@ -235,10 +231,8 @@ ExitCode run_doctor(const Call& call) {
       {"data", fmt::format("{} profiles, {} timelines", data.profiles.names().size(), data.traces.names().size()), ""});
   findings.push_back(blas());
   const int problems = problems_among(findings);
-  if (json)
-    fmt::print("{}", doctor_json(findings, topology_tables(machine)));
-  else
-    fmt::print("{}", terminal_text(doctor_document(findings, topology_tables(machine)), wide));
+  const std::vector<Table> tables = topology_tables(machine);
+  several.output.deliver(doctor_document(findings, tables), [&] { return doctor_json(findings, tables); });
   return problems == 0 ? ExitCode::good : ExitCode::environment;
 }
 

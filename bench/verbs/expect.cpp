@@ -7,7 +7,6 @@
 
 #include "analysis/import/format.hpp"
 #include "analysis/import/import.hpp"
-#include "bench/command/arguments.hpp"
 #include "bench/command/common_options.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/database/outputs.hpp"
@@ -15,7 +14,6 @@
 #include "bench/output/output_file.hpp"
 #include "bench/verbs/prediction_options.hpp"
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/base/flag_values.hpp"
 #include "reports/prediction/expectation.hpp"
 
 namespace hbench {
@@ -111,16 +109,10 @@ ExitCode expect_of_collectives(const Asked& asked, const DocumentOutput& output)
 }
 
 void add_options(Arguments& app, Asked& asked) {
-  ImportHints& hints = asked.request.hints;
   app.add_option("FILE", asked.files, "what nccl-tests, rccl-tests, OSU or IMB printed");
-  app.add_option("--profile", asked.profile, "the cluster it ran on: hbench list profiles, or a file");
-  app.add_option("--collective", hints.collective,
-                 "where the file does not name it (default: all-reduce): all-reduce, reduce-scatter, all-gather or "
-                 "broadcast");
-  app.add_option("--ranks", hints.ranks, "GPUs, where the file does not say it", in_range(1, 1'000'000));
-  app.add_option("--nodes", hints.nodes, "where the file does not say it (default: full ones)", in_range(1, 1'000'000));
-  app.add_parsed("-b,--minbytes", asked.sizes.least, parse_size, "smallest size, without a file", "1K");
-  app.add_parsed("-e,--maxbytes", asked.sizes.most, parse_size, "largest size, without a file", "1G");
+  add_profile(app, asked.profile, "the cluster it ran on: hbench list profiles, or a file");
+  add_import_hints(app, asked.request.hints);
+  add_sizes(app, asked.sizes.least, asked.sizes.most, ", without a file", "1K", "1G");
   app.add_option("--measured", asked.rate, "samples/s of all GPUs of a training, in the place of collectives",
                  positive_rate());
   add_workloads(app, asked.training.workloads);

@@ -8,27 +8,21 @@
 #include "analysis/jobs/job_format.hpp"
 #include "analysis/store/merge.hpp"
 #include "analysis/store/store.hpp"
-#include "bench/command/arguments.hpp"
 #include "bench/command/common_options.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/database/outputs.hpp"
 #include "bench/database/text.hpp"
 #include "bench/doctor/available_memory.hpp"
 #include "bench/launch/installation.hpp"
-#include "bench/launch/process.hpp"
-#include "bench/output/console.hpp"
 #include "bench/output/document_output.hpp"
 #include "bench/output/output_file.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "reports/formats/plain_text.hpp"
-#include "reports/prediction/expectation.hpp"
 #include "reports/prediction/job.hpp"
 #include "reports/track/imported.hpp"
 
 namespace hbench {
 namespace {
-
-constexpr int kMostRanks = 1'000'000;
 
 std::string line_of_format(std::string_view name, std::string_view summary) {
   return fmt::format("  {:17} {}\n", name, summary);
@@ -41,6 +35,11 @@ std::string lines_of(const auto& formats) {
   return text;
 }
 
+/// Adds `--as`.
+void add_file_format(Arguments& app, std::string& format) {
+  app.add_option("--as", format, "the format of all files (default: what each looks like)");
+}
+
 /// The name of the timeline whose tensors were asked for: a known one, or a file of the user's own.
 std::string known_tensors(JobRequest& request, const Data& data) {
   request.known.push_back(data.traces.load(request.tensors));
@@ -50,7 +49,6 @@ std::string known_tensors(JobRequest& request, const Data& data) {
 ExitCode run_import_job(const Call& call) {
   std::vector<std::string> files;
   std::string format, profile;
-  std::filesystem::path workload;
   JobRequest request;
   DocumentOutput output;
   Arguments app(
@@ -60,33 +58,29 @@ ExitCode run_import_job(const Call& call) {
   app.footer(
       "Examples:\n  hbench import-job rank0.json.gz\n"
       "  hbench import-job rank0.json.gz rank1.json.gz --batch 32 --out my_job.toml\n"
-      "  hbench import-job rank0.json.gz --json\n"
+      "  hbench import-job rank0.json.gz --json\n  hbench import-job rank0.json.gz --out page.html\n"
       "  hbench import-job rank0.json.gz --profile my-cluster.toml\n"
       "  hbench import-job nccl_trace_rank_0 nccl_trace_rank_1\n"
       "  hbench import-job inspector.log\n"
       "  hbench sweep --workload my_job.toml --profile my-cluster.toml --gpus 8..64 --evidence simulated\nFormats:\n" +
       lines_of(job_formats()));
   app.add_option("FILE", files, "recordings, each of one rank of the job");
-  app.add_option("--out", workload, "the workload is written to this file, FILE.toml");
-  app.add_option("--batch", request.batch, "samples that one rank takes per step")->check(in_range(1, 1'000'000));
-  app.add_option("--ranks", request.ranks, "of the job, where the files do not say it")->check(in_range(1, kMostRanks));
-  app.add_option("--title", request.title, "of the workload (default: the name of --out, or of a recording)");
+  add_batch(app, request.batch, "samples that one rank takes per step");
+  app.add_option("--ranks", request.ranks, "of the job, where the files do not say it", in_range(1, kMillion));
   app.add_option("--group", request.group, "the ranks that exchange gradients, by the recorder's name of them");
   app.add_option("--tensors", request.tensors,
                  "the workload whose tensors these are, where the recording has no sizes");
-  app.add_option("--profile", profile,
-                 "the cluster where it ran, a name or FILE.toml: compare a prediction with what was measured");
-  app.add_option("--from", format, "the format of all files (default: what each looks like)");
-  output.add_options(app, "--page");
+  add_profile(app, profile,
+              "the cluster where it ran, a name or FILE.toml: compare a prediction with what was measured");
+  add_file_format(app, format);
+  output.add_options(app);
   if (app.parse(call)) return ExitCode::good;
   if (files.empty()) throw Error(ExitCode::usage, "no file to read", "hbench import-job trace.json.gz");
+  const std::filesystem::path workload = output.take_toml();
   output.check();
   if (!workload.empty()) {
-    if (workload.extension() != ".toml")
-      throw Error(ExitCode::usage, fmt::format("--out {}: a workload is a TOML file", workload.string()),
-                  "end its name with .toml; the page of what was read is --page FILE.html");
     check_writable(workload, "--out");
-    if (request.title.empty()) request.title = workload.stem().string();
+    request.title = workload.stem().string();
   }
   std::vector<Recording> recordings;
   for (const std::string& file : files)
@@ -108,7 +102,7 @@ ExitCode run_import_job(const Call& call) {
 
 /// The files of one run.
 void import_outputs(std::vector<ReadFile> files, std::vector<std::string> notes, const ImportRequest& request,
-                    const std::filesystem::path& database, const std::optional<Profile>& cluster) {
+                    const std::filesystem::path& database) {
   std::ranges::move(remove_copies(files), std::back_inserter(notes));
   std::vector<std::string> known;
   // Only what can be imported makes a database.
@@ -123,13 +117,10 @@ void import_outputs(std::vector<ReadFile> files, std::vector<std::string> notes,
   std::ranges::move(notes, std::back_inserter(imported.notes));
   const AddedRun added = Store(database).add_run(imported.run, imported.cases);
   fmt::print("{}", import_text(imported, added.id, added.is_new, database.string()));
-  if (cluster)
-    fmt::print("\n{}", terminal_text(expectation_document(expect(imported.cases, imported.run.environment["gpu"],
-                                                                 *cluster, available_memory(), interrupted))));
 }
 
 void import_runs(std::vector<std::vector<ReadFile>> runs, const ImportRequest& request,
-                 const std::filesystem::path& database, const std::optional<Profile>& cluster) {
+                 const std::filesystem::path& database) {
   const std::size_t count = runs.size();
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<std::string> notes;
@@ -137,14 +128,14 @@ void import_runs(std::vector<std::vector<ReadFile>> runs, const ImportRequest& r
       notes.push_back(
           fmt::format("{} has the same cases {} times, and each is a run: give launches of one run a file each",
                       runs[i].front().name, count));
-    import_outputs(std::move(runs[i]), std::move(notes), request, database, cluster);
+    import_outputs(std::move(runs[i]), std::move(notes), request, database);
   }
 }
 
 ExitCode run_import(const Call& call) {
   std::vector<std::string> names;
   std::filesystem::path database = "hbench.db";
-  std::string profile, better;
+  std::string better;
   ImportRequest request{.command = call.command, .version = HBENCH_VERSION};
   Arguments app(
       "Stores what other programs have measured, so that hbench track judges it. Each file is what one process wrote: "
@@ -156,7 +147,6 @@ ExitCode run_import(const Call& call) {
       "  hbench track check\n"
       "  hbench import all_reduce_*.txt --label branch=main --db nightly.db\n"
       "  hbench import osu_allreduce.txt --ranks 16 --nodes 2 --machine lab3\n"
-      "  hbench import all_reduce_perf.txt --expect dgx-a100  # is that normal?\n"
       "  hbench import table.txt --collective all-reduce --ranks 64 --nodes 8  # pasted without its heading\n"
       "  hbench import step.log --program train.py --machine lab3  # has lines such as {\"step_ms\": 12.3}\n"
       "  hbench import other.db\n"
@@ -166,35 +156,26 @@ ExitCode run_import(const Call& call) {
       lines_of(import_formats()) +
       line_of_format("(a database)", "runs of another hbench database, as hbench db merge"));
   app.add_option("FILE", names, "what one process wrote, or another hbench database");
-  app.add_option("--db", database, "the database that gets them; made when it is absent");
+  add_database(app, database, "the database that gets them; made when it is absent");
   add_labels(app, request.labels);
-  app.add_option("--format", request.format, "of all files (default: what each looks like)");
+  add_file_format(app, request.format);
   app.add_option("--machine", request.machine,
                  "where they were measured, in your words: only runs with the same words are compared");
   app.add_option("--program", request.program, "whose benchmarks they are (default: as the file says)");
-  app.add_option("--collective", request.hints.collective,
-                 "of tables that do not name it: all-reduce, reduce-scatter, all-gather or broadcast");
-  app.add_option("--ranks", request.hints.ranks, "of collectives, where the file does not say it",
-                 in_range(1, kMostRanks));
-  app.add_option("--nodes", request.hints.nodes, "of collectives, where the file does not say it",
-                 in_range(1, kMostRanks));
-  app.add_option("--better", better, "which values are better, where their unit does not say it",
-                 one_of({"lower", "higher"}));
-  app.add_option("--expect", profile, "also say whether collectives are normal for this cluster (hbench expect)");
+  add_import_hints(app, request.hints);
+  add_better(app, better, "which values are better, where their unit does not say it");
   if (app.parse(call)) return ExitCode::good;
   if (names.empty()) throw Error(ExitCode::usage, "no file to import", "hbench import results.json");
   if (!request.format.empty()) find_import_format(request.format);
   if (!request.hints.collective.empty()) parse_collective_kind(request.hints.collective);
   if (!better.empty()) request.hints.better = better == "higher" ? BetterValue::higher : BetterValue::lower;
-  std::optional<Profile> cluster;
-  if (!profile.empty()) cluster = load_data().profiles.load(profile);
   std::vector<std::vector<ReadFile>> runs = read_files(read_outputs(names), request);
   for (const char* flag :
-       {"--label", "--machine", "--program", "--collective", "--ranks", "--nodes", "--better", "--format", "--expect"})
+       {"--label", "--machine", "--program", "--collective", "--ranks", "--nodes", "--better", "--as"})
     if (runs.empty() && app.count(flag) > 0)
       throw Error(ExitCode::usage, fmt::format("{} is for what other programs wrote", flag),
                   "runs of another database come as they are; leave it out");
-  import_runs(std::move(runs), request, database, cluster);
+  import_runs(std::move(runs), request, database);
   for (const std::string& name : names)
     if (is_database(name)) fmt::print("{}", merge_text({.file = name, .result = merge_database(name, database)}));
   return ExitCode::good;

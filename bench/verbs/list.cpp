@@ -2,11 +2,9 @@
 
 #include <algorithm>
 
-#include "bench/output/console.hpp"
 #include "bench/output/listing.hpp"
 #include "bench/verbs/prediction_options.hpp"
 #include "collectives/base/table.hpp"
-#include "reports/formats/formats.hpp"
 #include "reports/prediction/profiles.hpp"
 #include "workloads/methods/method.hpp"
 #include "workloads/simulation/method_drawing.hpp"
@@ -14,21 +12,16 @@
 namespace hbench {
 namespace {
 
-/// What `--explain` explains when nothing else is said.
+/// What is explained when nothing else is said.
 constexpr std::string_view kExplainedProfile = "aws-p3-25gbe";
-constexpr int kExplainedWorkers = 32;
-/// Schedules of more workers take minutes to simulate at every size.
+constexpr int kExplainedRanks = 32;
+/// Schedules of more ranks take minutes to simulate at every size.
 constexpr int kMostExplained = 512;
 
-Table without(Table table, std::string_view column) {
-  erase_column(table, column);
-  return table;
-}
-
-std::string rendered(const Listing& listing, const Table& table, bool json, bool markdown, bool wide) {
-  if (json) return listing_json(table);
-  if (markdown) return kMarkdownFormat.render({.blocks = {without(table, listing.machine_column)}});
-  return terminal_text({.blocks = {table}}, wide);
+/// What is kept, such as the README, says nothing of this machine.
+Document document_of(const Listing& listing, Table table, const DocumentOutput& output) {
+  if (!output.for_terminal()) erase_column(table, listing.machine_column);
+  return {.blocks = {std::move(table)}};
 }
 
 std::string picture(const MethodChoice& method) {
@@ -50,35 +43,32 @@ std::string pictures(std::string_view method) {
 ExitCode run_list(const Call& call) {
   CatalogueTexts conditions;
   std::string name, to_draw, profile = std::string(kExplainedProfile);
-  int workers = kExplainedWorkers;
-  bool json = false, markdown = false, explain = false, wide = false;
+  int ranks = kExplainedRanks;
+  DocumentOutput output;
   Arguments app("Prints the names that the flags of the other verbs take.", "hbench list");
   std::string footer = "Lists:\n";
   for (const Listing& listing : listings()) footer += fmt::format("  {:12} {}\n", listing.name, listing.summary);
   app.footer(footer +
              "Examples:\n  hbench list profiles\n  hbench list profiles --gpu h100 --max-price 7usd --min-bandwidth "
              "100Gbit/s\n"
-             "  hbench list algorithms --explain --profile aws-p3-25gbe --workers 32");
+             "  hbench list algorithms --profile aws-p3-25gbe --ranks 32");
   app.add_option("list", name, "which list to print");
-  Option* as_json = app.add_flag("--json", json, "as JSON");
-  app.add_flag("--markdown", markdown, "as a Markdown table")->excludes(as_json);
-  app.add_flag("--wide", wide, kWideHelp);
   add_catalogue_options(app, conditions, "with `profiles`: ");
-  Option* explained =
-      app.add_flag("--explain", explain, "with `algorithms`: which one `auto` takes for which size, and why");
   app.add_option("--draw", to_draw, "with `methods`: draws an iteration of this one, or of all: local-sgd:8");
-  app.add_option("--profile", profile, "the cluster to explain for: a name or a TOML file")->needs(explained);
-  app.add_option("--workers", workers, "how many workers to explain for", in_range(1, kMostExplained))
-      ->needs(explained);
+  add_profile(app, profile, "with `algorithms`: which one `auto` takes for which size on this cluster, and why");
+  app.add_option("--ranks", ranks, "the same for so many ranks", in_range(1, kMostExplained));
+  output.add_options(app);
   if (app.parse(call)) return ExitCode::good;
+  const bool explain = app.count("--profile") + app.count("--ranks") > 0;
   if (name.empty()) {
     fmt::print("{}", app.help());
     return ExitCode::good;
   }
   const Listing& listing = find_entry(listings(), name, "list");
   if (explain && listing.name != "algorithms")
-    throw Error(ExitCode::usage, fmt::format("--explain says nothing about {}", name),
-                "hbench list algorithms --explain");
+    throw Error(ExitCode::usage, fmt::format("--profile and --ranks say nothing about {}", name),
+                "hbench list algorithms --ranks 32");
+  output.check();
   if (!to_draw.empty() && listing.name != "methods")
     throw Error(ExitCode::usage, fmt::format("--draw draws no {}", name), "hbench list methods --draw " + to_draw);
   if (!to_draw.empty()) {
@@ -93,18 +83,13 @@ ExitCode run_list(const Call& call) {
   const Data data = load_data();
   if (profiles) {
     const std::vector<Profile> matching = matching_profiles(all_profiles(data.profiles), filter);
-    fmt::print("{}", json ? profiles_json(matching) : rendered(listing, profile_table(matching), json, markdown, wide));
+    output.deliver(document_of(listing, profile_table(matching), output), [&] { return profiles_json(matching); });
     return ExitCode::good;
   }
-  if (!explain) {
-    fmt::print("{}", rendered(listing, listing.table(data), json, markdown, wide));
-    return ExitCode::good;
-  }
-  const Document document = explain_algorithms(data.profiles.load(profile), workers);
-  if (json)
-    fmt::print("{}", listing_json(std::get<Table>(document.blocks.back())));
-  else
-    fmt::print("{}", markdown ? kMarkdownFormat.render(document) : terminal_text(document, wide));
+  const Document document =
+      explain ? explain_algorithms(data.profiles.load(profile), ranks) : Document{.blocks = {listing.table(data)}};
+  output.deliver(explain ? document : document_of(listing, std::get<Table>(document.blocks.back()), output),
+                 [&] { return listing_json(std::get<Table>(document.blocks.back())); });
   return ExitCode::good;
 }
 

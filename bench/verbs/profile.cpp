@@ -12,9 +12,9 @@
 #include "analysis/catalogue/check.hpp"
 #include "analysis/prediction/rate_model.hpp"
 #include "bench/command/actions.hpp"
-#include "bench/command/arguments.hpp"
+#include "bench/command/common_options.hpp"
 #include "bench/launch/installation.hpp"
-#include "bench/output/console.hpp"
+#include "bench/output/document_output.hpp"
 #include "bench/output/output_file.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
@@ -66,7 +66,8 @@ void write_checked(const std::filesystem::path& file, const std::string& text, s
 
 ExitCode run_diff(const Call& call) {
   std::string a, b;
-  bool all = false, json = false, wide = false;
+  bool all = false;
+  DocumentOutput output;
   Arguments app(
       "Shows two cluster profiles side by side: the figures that differ, how many times the second is the first, and "
       "where each is from.",
@@ -78,15 +79,15 @@ ExitCode run_diff(const Call& call) {
       "between quantities of one kind only, and between prices in one currency.\nNames: hbench list profiles");
   app.add_option("A", a, "a profile, or a TOML file of your own");
   app.add_option("B", b, "what it is compared with");
-  app.add_flag("--all", all, "also figures that are the same");
-  app.add_flag("--json", json, "as JSON")->excludes(app.add_flag("--wide", wide, kWideHelp));
+  add_all(app, all, "also figures that are the same");
+  output.add_options(app);
   if (app.parse(call)) return ExitCode::good;
   if (a.empty() || b.empty())
     throw Error(ExitCode::usage, "two profiles are needed", "hbench profile diff aws-p3-25gbe aws-p3dn-tcp");
+  output.check();
   const Data data = load_data();
   const Profile left = data.profiles.load(a), right = data.profiles.load(b);
-  fmt::print("{}",
-             json ? difference_json(left, right, all) : terminal_text(difference_document(left, right, all), wide));
+  output.deliver(difference_document(left, right, all), [&] { return difference_json(left, right, all); });
   return ExitCode::good;
 }
 
@@ -103,7 +104,7 @@ ExitCode run_check(const Call& call) {
       "predictions doubtful, a note should be known.\n"
       "Exit code: 0 without errors, 4 with errors, 2 for a file that is no profile.");
   app.add_option("FILE", name, "a TOML file of your own, or the name of a profile");
-  app.add_flag("--json", json, "as JSON");
+  add_json(app, json);
   if (app.parse(call)) return ExitCode::good;
   if (name.empty()) throw Error(ExitCode::usage, "no profile to check", "hbench profile check ./my-cluster.toml");
   const Profile profile = load_data().profiles.load(name);
@@ -182,12 +183,12 @@ ExitCode run_profile_init(const Call& call) {
       "What nobody asks (latencies, overheads) is that of clusters with the same kind of links and network, with its "
       "source. hbench profile check FILE questions the result, hbench calibrate measures instead.\n"
       "GPUs of the catalogue: the names in hbench list profiles, and those of cluster-profiles/gpus.");
-  app.add_option("--out", file, "the file");
+  add_out(app, file, "the file, FILE.toml");
   for (const OwnQuestion& question : own_questions())
     app.add_option(std::string(question.flag), cluster.*question.answer,
                    fmt::format("{}: {}", question.asks, question.example));
   app.add_flag("--here", here, "take what this machine shows: its GPUs and its fastest NICs (as hbench doctor)");
-  app.add_flag("--force", force, "write it also where there is one");
+  add_force(app, force);
   if (app.parse(call)) return ExitCode::good;
   if (std::filesystem::exists(file) && !force)
     throw Error(ExitCode::usage, fmt::format("'{}' is there already", file.string()), "give another --out, or --force");

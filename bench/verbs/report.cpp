@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <climits>
 
 #include "analysis/points/points.hpp"
 #include "analysis/records/words.hpp"
@@ -52,29 +51,30 @@ std::string newest_in_words(const std::vector<Run>& runs) {
 
 ExitCode run_export(const Call& call) {
   std::filesystem::path database = "hbench.db";
-  bool json = false, csv = false;
+  std::string format = "json";
   StoredFilter filter;
   Arguments app("Prints stored points for machines: all of them, or those that the options choose.", "hbench export");
   app.footer(
-      "Examples:\n  hbench export --csv --workload vgg16 --strategy ring,sliced\n"
-      "  hbench export --csv --label branch=main\n  hbench export --json --db hbench.db > points.json");
-  app.add_option("--db", database, "results database");
-  Option* as_json = app.add_flag("--json", json, "an array of objects (the default)");
-  app.add_flag("--csv", csv, "a table with a header line")->excludes(as_json);
+      "Examples:\n  hbench export --format csv --workload vgg16 --strategy ring,sliced\n"
+      "  hbench export --format csv --label branch=main\n  hbench export --json --db hbench.db > points.json");
+  add_database(app, database);
+  bool json = false;
+  add_json(app, json)->excludes(add_format(app, format, "json, an array of objects, or csv, a table with a header line",
+                                           one_of({"json", "csv"})));
   add_filter_options(app, filter);
   if (app.parse(call)) return ExitCode::good;
   const Store store(database, Store::Mode::read_only);
   const std::vector<Point> points =
       select_points(make_points(store.results(filter.of(store.runs())), store.baselines()), filter.points);
-  fmt::print("{}", csv ? points_csv(points) : points_json(points));
+  fmt::print("{}", format == "csv" ? points_csv(points) : points_json(points));
   return ExitCode::good;
 }
 
 /// Of the short form: less than what a review comment may hold, and what somebody reads there.
 constexpr std::size_t kShortFormBytes = 9'500;
 
-std::string printed(const Report& report, const ReportInput& input, const Format& format, bool full) {
-  if (full || &format != &kMarkdownFormat) return format.render(report.build(input));
+std::string printed(const Report& report, const ReportInput& input, const Format& format, bool all) {
+  if (all || &format != &kMarkdownFormat) return format.render(report.build(input));
   return render_within(kShortFormBytes, report.build_short(input), format);
 }
 
@@ -82,28 +82,28 @@ ExitCode run_report(const Call& call) {
   std::string name = "scaling", format;
   std::filesystem::path database = "hbench.db", folder = "hbench-report";
   StoredFilter filter;
-  bool full = false;
+  bool all = false;
   Arguments app("Writes a report from stored results.", "hbench report");
   app.footer(
       "Examples:\n  hbench report --db hbench.db --report hbench-report\n  hbench report --format markdown > "
       "comment.md\n  hbench report --workload vgg16 --evidence simulated,published --report vgg16");
   app.add_option("name", name, "which report (hbench list reports)");
-  app.add_option("--db", database, "results database");
-  app.add_option("--report", folder, "folder to write");
-  app.add_option("--format", format, "print it as html, markdown, csv or text instead of writing a folder");
-  app.add_flag("--full", full, "with --format markdown: everything, not the short form for a pull request");
+  add_database(app, database);
+  app.add_option("--report", folder, "folder of the report");
+  add_format(app, format, "print it as html, markdown, csv or text instead of writing a folder");
+  add_all(app, all, "with --format markdown: everything, not the short form for a pull request");
   add_filter_options(app, filter);
   if (app.parse(call)) return ExitCode::good;
   const Report& report = find_report(name);
   const Format* chosen = format.empty() ? nullptr : &find_format(format);
-  if (full && chosen != &kMarkdownFormat)
-    throw Error(ExitCode::usage, "--full is for --format markdown", "the other formats and a folder are always full");
+  if (all && chosen != &kMarkdownFormat)
+    throw Error(ExitCode::usage, "--all is for --format markdown", "the other formats and a folder are always full");
   const Store store(database, Store::Mode::read_only);
   const std::vector<Run> runs = store.runs();
   const ReportInput input =
       report_input(store.results(filter.of(runs)), store.baselines(), runs, load_data(), filter.points);
   if (chosen != nullptr) {
-    fmt::print("{}", printed(report, input, *chosen, full));
+    fmt::print("{}", printed(report, input, *chosen, all));
     return ExitCode::good;
   }
   write_report_folder(report.build(input), folder);
@@ -115,15 +115,12 @@ ExitCode run_report(const Call& call) {
 }  // namespace
 
 void add_filter_options(Arguments& app, StoredFilter& filter) {
-  app.add_list("--workload", filter.points.workloads, "only these workloads (comma list)");
-  app.add_list("--profile", filter.points.profiles,
-               "only these cluster profiles; 'local' is this machine (comma list)");
-  app.add_parsed("--evidence", filter.points.evidence, parse_evidence_list,
-                 "only measured, emulated, simulated, published (comma list)");
+  add_workloads(app, filter.points.workloads, "only these workloads (comma list)");
+  add_profiles(app, filter.points.profiles, "only these cluster profiles; 'local' is this machine (comma list)");
+  add_evidence(app, filter.points.evidence, "only measured, emulated, simulated, published (comma list)");
   app.add_parsed("--strategy", filter.points.strategies, strategy_list,
                  "only these algorithms, or strategies whose label has this part: ps, sliced, fp16 (comma list)");
-  app.add_option("--run", filter.run, "only results of this run: the number that `hbench export` calls run",
-                 in_range(1, INT_MAX));
+  add_run(app, filter.run, "only results of this run: the number that `hbench export` calls run");
   add_labels(app, filter.labels, "KEY=VALUE: only results of runs with this label (repeatable: with all of them)");
 }
 

@@ -236,7 +236,7 @@ std::optional<SubmitOptions> parse_submit_options(const Call& call) {
   app.footer(engines_help() + std::string(kExamples));
   app.add_option("--engine", name, fmt::format("who gives the hosts: {}", fmt::join(names_of(engines()), ", ")));
   add_submission_options(app, submission);
-  Option* dry = app.add_flag("--dry-run", options.dry_run, "print what would be submitted");
+  Option* dry = add_dry_run(app, options.dry_run, "print what would be submitted");
   app.add_flag("--wait", options.wait, "follow the job to its end; the exit code is the sweep's")->excludes(dry);
   app.pass_on(submission.sweep);
   if (options.engine != nullptr) add_engine_options(app, *options.engine, submission);

@@ -1,13 +1,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <climits>
-
-#include "bench/command/arguments.hpp"
+#include "bench/command/common_options.hpp"
 #include "bench/doctor/available_memory.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/output/console.hpp"
-#include "bench/output/output_file.hpp"
+#include "bench/output/document_output.hpp"
 #include "reports/formats/perfetto.hpp"
 #include "reports/track/traced.hpp"
 
@@ -22,57 +20,44 @@ std::string perfetto_of(const std::vector<TracedCase>& cases) {
     constexpr std::size_t kShown = 8;
     const bool more = names.size() > kShown;
     names.resize(std::min(names.size(), kShown));
-    throw Error(ExitCode::usage, fmt::format("--format perfetto is of one case, and {} are meant", cases.size()),
+    throw Error(ExitCode::usage, fmt::format("a trace is of one case, and {} are meant", cases.size()),
                 fmt::format("choose one by --case: {}{}", fmt::join(names, ", "), more ? " ..." : ""));
   }
   const TracedCase& only = cases.front();
   if (only.steps.empty())
     throw Error(ExitCode::usage, fmt::format("the spans of '{}' are not stored, only the parts of a step", only.name),
-                "leave --format perfetto out, or measure it again: hbench sweep --evidence measured --trace 3");
+                "leave out --json, or measure it again: hbench sweep --evidence measured --trace 3");
   return perfetto_json(
       {.title = only.name, .evidence = std::string(to_string(only.asked.evidence)), .steps = only.steps});
 }
 
 ExitCode run_trace(const Call& call) {
-  std::filesystem::path database = "hbench.db", out;
+  std::filesystem::path database = "hbench.db";
   TraceRequest request;
-  std::string format = "summary";
-  bool wide = false;
+  DocumentOutput output;
   Arguments app("Shows where the time of a step goes: by rank, with the rank that is late, or as a trace for Perfetto.",
                 "hbench trace");
   app.footer(
       "Examples:\n  hbench trace\n  hbench trace --case '16 GPUs of aws-p3-25gbe, ddp: ring,'\n"
-      "  hbench trace --case '16 GPUs of aws-p3-25gbe, ddp: ring, batch' --format perfetto --out trace.json\n"
-      "Steps are traced by hbench sweep (--trace); simulated ones are simulated again. Open the trace at "
-      "ui.perfetto.dev.");
-  app.add_option("--db", database, "results database");
-  app.add_option("--case", request.match,
-                 "only cases with this in their name (default: all that were measured, else all that were simulated)");
-  app.add_option("--run", request.run, "only cases of this run (default: the newest that has traced steps)",
-                 in_range(1, INT_MAX));
-  app.add_list("--profile", request.profiles,
-               "of simulated cases: the TOML files of your own that they are of (comma list)");
-  app.add_list("--workload", request.workloads,
-               "of simulated cases: the timelines of your own that they are of (comma list)");
-  app.add_option("--format", format, "summary, or perfetto: trace events as JSON, of one case");
-  app.add_option("--out", out, "write this file, and not to the terminal");
-  app.add_flag("--wide", wide, kWideHelp);
+      "  hbench trace --case '16 GPUs of aws-p3-25gbe, ddp: ring, batch' --out trace.json\n"
+      "Steps are traced by hbench sweep (--trace); simulated ones are simulated again. JSON is the trace "
+      "of one case: open it at ui.perfetto.dev.");
+  add_database(app, database);
+  add_case(app, request.match,
+           "only cases with this in their names (default: all that were measured, else all that were simulated)");
+  add_run(app, request.run, "only cases of this run (default: the newest that has traced steps)");
+  add_profiles(app, request.profiles, "of simulated cases: the TOML files of your own that they are of (comma list)");
+  add_workloads(app, request.workloads, "of simulated cases: the timelines of your own that they are of (comma list)");
+  output.add_options(app);
   if (app.parse(call)) return ExitCode::good;
-  if (format != "summary" && format != "perfetto")
-    throw Error(ExitCode::usage, fmt::format("--format {}: there is no such format", format),
-                "give summary or perfetto");
-  if (!out.empty()) check_writable(out, "--out");
+  output.check();
   request.memory = available_memory();
   const Store store(database, Store::Mode::read_only);
   Progress progress(0, Verbosity::usual);
   request.simulating = [&](const std::string& name) { progress.doing("simulating " + name); };
   const std::vector<TracedCase> cases = find_traced_cases(store, load_data(), request);
   progress.clear();
-  const std::string text = format == "perfetto" ? perfetto_of(cases) : terminal_text(trace_document(cases), wide);
-  if (out.empty())
-    fmt::print("{}", text);
-  else
-    write_whole(out, text, "--out");
+  output.deliver(trace_document(cases), [&] { return perfetto_of(cases); });
   return ExitCode::good;
 }
 

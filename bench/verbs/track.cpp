@@ -10,7 +10,7 @@
 #include "analysis/track/check.hpp"
 #include "analysis/track/history.hpp"
 #include "analysis/track/sides.hpp"
-#include "bench/command/arguments.hpp"
+#include "bench/command/common_options.hpp"
 #include "bench/command/shell_word.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
@@ -140,10 +140,8 @@ ExitCode run_history(const Call& call) {
       "Cases are those of the newest run. Runs tell their commits by hbench sweep --label commit=$(git rev-parse "
       "HEAD).");
   add_project_options(app, file, database);
-  app.add_option("--case", request.match, "only cases with this in their name");
-  app.add_option("--label", baseline,
-                 "only runs with it: a branch, or such as release=2.1 (default: the file's, or main)");
-  app.add_parsed("--least-effect", effect, parse_share, "the least change of level that counts (default: 3%)");
+  add_history_options(app, request.match, baseline);
+  add_least_effect(app, effect);
   output.add_options(app);
   if (app.parse(call)) return ExitCode::good;
   const std::optional<Project> project = find_project(file);
@@ -222,10 +220,10 @@ ExitCode run_init(const Call& call) {
       "Then: hbench track run, at least five times on the branch that is the baseline, and hbench track check.\n"
       "A program prints what hbench import reads (hbench list imports), or a number that --pattern finds.");
   app.add_option("COMMAND", words, "a program to track, after --; it is launched once, to see what it prints");
-  app.add_option("--file", file, "the file");
-  app.add_option("--build", command.build, "a shell's command that builds the program");
+  add_project_file(app, file, "the file");
+  add_build(app, command.build, "a shell's command that builds the program");
   command.pattern.add_options(app);
-  app.add_flag("--force", force, "write it also where there is one");
+  add_force(app, force);
   if (app.parse(call)) return ExitCode::good;
   if (std::filesystem::exists(file) && !force)
     throw Error(ExitCode::usage, fmt::format("'{}' is there already", file.string()),

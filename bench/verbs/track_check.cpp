@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analysis/track/check.hpp"
-#include "bench/command/arguments.hpp"
 #include "bench/command/common_options.hpp"
 #include "bench/command/program.hpp"
 #include "bench/launch/process.hpp"
@@ -39,6 +38,9 @@ std::map<std::string, std::string> labels_of(const RunFlags& flags, const Projec
 }
 
 ExitCode measure(const Call& call, const RunFlags& flags, const Project& project) {
+  if (project.experiments.empty())
+    throw Error(ExitCode::usage, fmt::format("{}: it lists no experiment", project.file.string()),
+                "add a [[command]], a [[sweep]] or a [[collective]]");
   const Gate& gate = project.gate(flags.gate);
   TrackedRun tracked(project, gate);
   const Launching launching{.count = flags.launches > 0 ? flags.launches : gate.rule.launches};
@@ -84,13 +86,11 @@ ExitCode run_run(const Call& call) {
       "  hbench track run --dry-run\n"
       "The labels branch, commit and dirty are those of the git repository, unless they are given. hbench track init "
       "writes the file.");
-  app.add_option("--file", flags.file, "the file (default: hbench.toml in this folder)");
-  app.add_option("--gate", flags.gate, "only the experiments of this gate");
+  add_project_options(app, flags.file, flags.database, &flags.gate);
   add_labels(app, flags.labels);
-  app.add_option("--launches", flags.launches, "of each case (default: the file's)", in_range(1, 1000));
-  app.add_option("--db", flags.database, "the database (default: the file's)");
-  app.add_flag("--dry-run", flags.dry_run, "print the plan and its estimate, run nothing");
-  app.add_flag("--json", flags.json, "print the run's number and labels as JSON");
+  add_launches(app, flags.launches, "of each case (default: the file's)");
+  add_dry_run(app, flags.dry_run);
+  add_json(app, flags.json);
   add_verbosity(app, flags.verbosity);
   if (app.parse(call)) return ExitCode::good;
   const std::optional<Project> project = find_project(flags.file);
@@ -106,31 +106,20 @@ struct CheckFlags {
   std::string gate;
   std::optional<std::string> baseline;
   std::optional<double> effect;
-  int max_launches = 0, max_runs = 0, min_runs = 0;
+  int max_launches = 0;
   bool unconfirmed = false;
   Verbosity verbosity = Verbosity::usual;
   TrackOutput output;
 };
 
 void add_options(Arguments& app, CheckFlags& flags, TrackRequest& request) {
-  add_project_options(app, flags.file, flags.database);
+  add_project_options(app, flags.file, flags.database, &flags.gate);
   app.add_option("--head", request.head, "the run to judge (default: the one stored last)", in_range(1, 1'000'000'000));
-  app.add_option("--gate", flags.gate, "the rule of this gate of the file");
   app.add_option("--baseline", flags.baseline,
                  "a branch, a label such as release=2.1, or what hbench track freeze has named: runs with it are the "
                  "baseline (default: the file's, or main)");
   app.add_option("--baseline-db", flags.baseline_database, "another database that has the runs of the baseline");
-  app.add_parsed("--least-effect", flags.effect, parse_share,
-                 "the least change that counts (default: the file's, or 3%)");
-  app.add_option("--max-launches", flags.max_launches,
-                 "of a case, with those that confirm: measured now where that can be done (default: the file's, or 10)",
-                 in_range(1, 1000));
-  app.add_option("--max-runs", flags.max_runs, "of the baseline, the newest (default: the file's, or 30)",
-                 in_range(1, 1000));
-  app.add_option("--min-runs", flags.min_runs, "of the baseline; fewer are inconclusive (default: the file's, or 5)",
-                 in_range(1, 1000));
-  app.add_flag("--no-confirm", flags.unconfirmed,
-               "say regressed or improved without further launches that show it again");
+  add_rule_options(app, flags.effect, flags.max_launches, flags.unconfirmed);
   flags.output.add_options(app);
   add_verbosity(app, flags.verbosity);
 }
@@ -148,8 +137,6 @@ void understand(const CheckFlags& flags, const std::optional<Project>& project, 
     request.limits = project->limits;
   }
   request.rule.least_effect = flags.effect.value_or(request.rule.least_effect);
-  if (flags.max_runs > 0) request.rule.most_runs = flags.max_runs;
-  if (flags.min_runs > 0) request.rule.fewest_runs = flags.min_runs;
   if (flags.max_launches > 0) request.rule.confirming = std::max(0, flags.max_launches - request.rule.launches);
   if (flags.unconfirmed) request.rule.confirming = 0;
   request.fail_on_inconclusive = flags.output.fails_on_inconclusive().value_or(request.fail_on_inconclusive);

@@ -7,7 +7,6 @@
 #include "analysis/store/uuid.hpp"
 #include "analysis/track/bisection.hpp"
 #include "analysis/track/check.hpp"
-#include "bench/command/arguments.hpp"
 #include "bench/command/common_options.hpp"
 #include "bench/command/program.hpp"
 #include "bench/doctor/environment.hpp"
@@ -38,6 +37,11 @@ constexpr const char* kFooter =
     "Without --run it prints the commands. With it, each commit that git bisect chooses is built and measured in turns "
     "with the good one, as hbench track pair does; git bisect reset ends it.\n"
     "Exit code: 0 where the first bad commit is found; 11 where it is not.";
+
+/// Adds `--metric`.
+void add_metric(Arguments& app, std::string& metric) {
+  app.add_option("--metric", metric, "of what the commands print, only cases with this in their names");
+}
 
 /// Where the good commit is checked out by what is printed: beside the repository, or beside this folder.
 std::string printed_tree(const BisectRange& range) {
@@ -88,18 +92,15 @@ ExitCode run_bisect(const Call& call) {
       "hbench track bisect");
   app.footer(kFooter);
   add_project_options(app, file, database);
-  app.add_option("--case", history_request.match, "only changes of cases with this in their names");
-  app.add_option("--label", label,
-                 "only runs with it: a branch, or such as release=2.1 (default: the file's, or main)");
-  app.add_option("--build", request.build.text,
-                 "a shell's command that builds a commit in this folder (default: the file's)");
+  add_history_options(app, history_request.match, label);
+  add_build(app, request.build.text, "a shell's command that builds a commit in this folder (default: the file's)");
   app.add_option("--measure", request.measure.text,
                  "a shell's command that prints what hbench track pair reads (default: the file's)");
   request.pattern.add_options(app);
-  app.add_option("--metric", request.metric, "only cases of --measure with this in their names");
-  app.add_option("--launches", request.launches, "pairs of launches that decide about a commit", in_range(1, 1000));
-  app.add_parsed("--timeout", request.timeout, time_flag,
-                 "stop a launch that takes longer, and a build that prints nothing for so long", "600 s");
+  add_metric(app, request.metric);
+  add_launches(app, request.launches, "pairs of launches that decide about a commit");
+  add_timeout(app, request.timeout, "stop a launch that takes longer, and a build that prints nothing for so long",
+              "600 s");
   app.add_flag("--run", drives, "do it, in the repository of this folder");
   output.add_options(app);
   add_verbosity(app, verbosity);
@@ -212,23 +213,20 @@ ExitCode run_pair(const Call& call) {
   app.add_option("--base", request.base.text, "a shell's command, or an experiment file: what the head is held to");
   app.add_option("--head", request.head.text, "a shell's command, or an experiment file: what is judged");
   pattern.add_options(app);
-  app.add_option("--launches", request.launches,
-                 "pairs that decide (default: as many as the cases need, 12 for one and 16 for 20)", in_range(1, 1000));
-  app.add_option("--max-launches", request.most_launches,
-                 "pairs in all, where further ones have to confirm a change (default: twice as many)",
-                 in_range(1, 2000));
-  app.add_parsed("--least-effect", request.rule.least_effect, parse_share,
-                 "the least change that counts (default: 3%)");
-  app.add_option("--metric", request.metric, "only cases with this in their names");
-  app.add_parsed("--timeout", options.timeout, time_flag, "stop a launch that takes longer", "600 s");
-  app.add_flag_callback(
-      "--no-confirm", [&] { request.rule.confirm = false; },
-      "say regressed or improved without further pairs that show it again");
-  app.add_option("--db", options.database, "also store both sides in this database, as two runs");
+  add_launches(app, request.launches,
+               "pairs that decide (default: as many as the cases need, 12 for one and 16 for 20)");
+  std::optional<double> effect;
+  bool unconfirmed = false;
+  add_rule_options(app, effect, request.most_launches, unconfirmed);
+  add_metric(app, request.metric);
+  add_timeout(app, options.timeout, "stop a launch that takes longer", "600 s");
+  add_database(app, options.database, "also store both sides in this database, as two runs");
   add_labels(app, options.labels);
   output.add_options(app);
   add_verbosity(app, options.verbosity);
   if (app.parse(call)) return ExitCode::good;
+  request.rule.least_effect = effect.value_or(request.rule.least_effect);
+  request.rule.confirm = !unconfirmed;
   check_request(request);
   for (MeasuredCommand* command : {&request.base, &request.head}) pattern.apply("number", *command);
   request.fail_on_inconclusive = output.fails_on_inconclusive().value_or(false);

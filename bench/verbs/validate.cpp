@@ -8,13 +8,12 @@
 #include "analysis/prediction/causes.hpp"
 #include "analysis/prediction/validate_curves.hpp"
 #include "analysis/published/published.hpp"
-#include "bench/command/arguments.hpp"
+#include "bench/command/common_options.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/doctor/available_memory.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
-#include "bench/output/console.hpp"
-#include "collectives/base/flag_values.hpp"
+#include "bench/output/document_output.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/prediction/validated_curves.hpp"
 #include "reports/prediction/validation.hpp"
@@ -22,21 +21,26 @@
 namespace hbench {
 namespace {
 
-std::vector<CaseResult> figures(const std::string& file, bool mlperf, bool sharded) {
-  if (file.empty()) return mlperf ? mlperf_results() : sharded ? sharded_results() : published_results();
+/// What is compared with what was published.
+constexpr const char *kTraining = "training", *kCollectives = "collectives", *kMlperf = "mlperf", *kMethods = "methods",
+                     *kRates = "rates";
+
+std::vector<CaseResult> figures(const std::string& file, std::string_view what) {
+  if (file.empty())
+    return what == kMlperf ? mlperf_results() : what == kMethods ? sharded_results() : published_results();
   std::vector<CaseResult> published = read_published(file);
   if (published.empty())
     throw Error(ExitCode::usage, fmt::format("{} has no figures", file), "see analysis/published/README.md");
   return published;
 }
 
-/// Leaves the figures that have one of the names in a field; a text without names leaves all.
-void select(std::vector<CaseResult>& published, const std::string& names, std::string Case::*field,
+/// Leaves the figures that have one of the names in a field; no names leave all.
+void select(std::vector<CaseResult>& published, const std::vector<std::string>& names, std::string Case::*field,
             std::string_view what) {
   if (names.empty()) return;
   std::set<std::string> known, asked;
   for (const CaseResult& each : published) known.insert(each.asked.*field);
-  for (const std::string& name : split_list(names, fmt::format("--{}", what))) {
+  for (const std::string& name : names) {
     if (!known.contains(name))
       throw unknown_name(what, name, std::vector<std::string_view>(known.begin(), known.end()));
     asked.insert(name);
@@ -45,26 +49,25 @@ void select(std::vector<CaseResult>& published, const std::string& names, std::s
 }
 
 /// The clusters with these names, or all.
-std::vector<Profile> clusters(const std::string& names) {
+std::vector<Profile> clusters(const std::vector<std::string>& names) {
   const Data data = load_data();
   std::vector<Profile> all;
-  for (const std::string& name : names.empty() ? data.profiles.names() : split_list(names, "--profile"))
-    all.push_back(data.profiles.load(name));
+  for (const std::string& name : names.empty() ? data.profiles.names() : names) all.push_back(data.profiles.load(name));
   return all;
 }
 
 /// What the verb was asked for.
 struct ValidationRequest {
-  std::string from, profiles, workloads, without;
-  bool collectives = false, rates = false, mlperf = false, methods = false;
-  bool json = false, each = false, wide = false;
+  std::string what = kTraining, from;
+  std::vector<std::string> profiles, workloads, without;
+  bool all = false;
+  DocumentOutput output;
 };
 
 /// The causes with these names; none by default.
-std::vector<const Cause*> causes_of(const std::string& names) {
+std::vector<const Cause*> causes_of(const std::vector<std::string>& names) {
   std::vector<const Cause*> some;
-  if (names.empty()) return some;
-  for (const std::string& name : split_list(names, "--without")) some.push_back(&find_cause(name));
+  for (const std::string& name : names) some.push_back(&find_cause(name));
   return some;
 }
 
@@ -78,22 +81,22 @@ ExitCode validate_collectives(const ValidationRequest& request) {
   for (Profile& cluster : chosen) remove(causes_of(request.without), cluster);
   const std::vector<CurveValidation> all = validate_curves(chosen);
   if (all.empty())
-    throw Error(ExitCode::usage, fmt::format("no collective was measured on {}", request.profiles),
+    throw Error(ExitCode::usage, fmt::format("no collective was measured on {}", fmt::join(request.profiles, ", ")),
                 "add [[collectives]] to its profile: cluster-profiles/README.md");
-  fmt::print("{}", request.json ? curves_json(all) : terminal_text(curves_document(all, request.each), request.wide));
+  request.output.deliver(curves_document(all, request.all), [&] { return curves_json(all); });
   return ExitCode::good;
 }
 
 ExitCode validate_gpu_rates(const ValidationRequest& request) {
   const Data data = load_data();
   const std::vector<RateValidation> all = validate_rates(RateModel(data.profiles.gpus()), data.traces);
-  fmt::print("{}", request.json ? rates_json(all) : terminal_text(rates_document(all, request.each), request.wide));
+  request.output.deliver(rates_document(all, request.all), [&] { return rates_json(all); });
   return ExitCode::good;
 }
 
 ExitCode validate_steps(const ValidationRequest& request) {
   const std::vector<const Cause*> without = causes_of(request.without);
-  std::vector<CaseResult> published = figures(request.from, request.mlperf, request.methods);
+  std::vector<CaseResult> published = figures(request.from, request.what);
   select(published, request.profiles, &Case::profile, "profile");
   select(published, request.workloads, &Case::workload, "workload");
   catch_interrupts();
@@ -103,54 +106,55 @@ ExitCode validate_steps(const ValidationRequest& request) {
     for (const Cause* cause : without)
       if (cause->remove_from_case != nullptr) cause->remove_from_case(row.asked);
   std::vector<Validation> all = validate(published, catalog, {.memory = available_memory(), .stop = interrupted},
-                                         request.mlperf    ? RowStart::node
-                                         : request.methods ? RowStart::job
-                                                           : RowStart::profile);
+                                         request.what == kMlperf    ? RowStart::node
+                                         : request.what == kMethods ? RowStart::job
+                                                                    : RowStart::profile);
   // Rows of one node are what the others start from.
-  if (request.mlperf) std::erase_if(all, [](const Validation& figure) { return figure.chosen == kStart; });
+  if (request.what == kMlperf) std::erase_if(all, [](const Validation& figure) { return figure.chosen == kStart; });
   if (all.empty())
     throw Error(ExitCode::usage, "only rows of one node are left, from which others are predicted",
                 "choose other clusters or workloads");
-  fmt::print("{}",
-             request.json ? validation_json(all) : terminal_text(validation_document(all, request.each), request.wide));
+  request.output.deliver(validation_document(all, request.all), [&] { return validation_json(all); });
   return ExitCode::good;
+}
+
+/// What leaves nothing out of these figures is refused.
+void refuse_idle_flags(const Arguments& app, const ValidationRequest& request) {
+  std::vector<const char*> idle;
+  if (request.what != kTraining) idle.push_back("--from");
+  if (request.what == kCollectives || request.what == kRates) idle.push_back("--workload");
+  if (request.what == kRates) idle.insert(idle.end(), {"--profile", "--without"});
+  for (const char* flag : idle)
+    if (app.count(flag) > 0)
+      throw Error(ExitCode::usage, fmt::format("{} is of other figures than {}", flag, request.what),
+                  "leave out one of the two");
 }
 
 ExitCode run_validate(const Call& call) {
   ValidationRequest request;
   Arguments app("Predicts published training throughputs and says how far the predictions are off.", "hbench validate");
   app.footer(
-      "Examples:\n  hbench validate\n  hbench validate --profile hkbu-10gbe --each\n  hbench validate --from "
-      "rows.csv --json\n  hbench validate --collectives\n  hbench validate --collectives --without call\n  hbench "
-      "validate --mlperf\n  hbench validate --methods\n  hbench validate --rates");
-  Option* table = app.add_option(
-      "--from", request.from, "table of figures instead of the built-in one (columns: analysis/published/README.md)");
-  Option* on = app.add_option("--profile", request.profiles, "only these clusters (comma list)");
-  Option* of = app.add_option("--workload", request.workloads, "only these workloads (comma list)");
-  Option* curves = app.add_flag("--collectives", request.collectives,
-                                "single collectives instead, beside the curves of the profiles")
-                       ->excludes(table)
-                       ->excludes(of);
-  Option* submissions =
-      app.add_flag("--mlperf", request.mlperf, "MLPerf's ResNet-50 and BERT instead, from the rate of one node")
-          ->excludes(table)
-          ->excludes(curves);
-  Option* methods = app.add_flag("--methods", request.methods, "steps with sharded or divided models instead")
-                        ->excludes(table)
-                        ->excludes(curves)
-                        ->excludes(submissions);
-  Option* without =
-      app.add_option("--without", request.without,
-                     fmt::format("as if these causes were none (comma list): {}", fmt::join(names_of(causes()), ", ")));
-  Option* rates = app.add_flag("--rates", request.rates,
-                               "rates of one GPU instead: modelled without the GPU, beside measured ones");
-  for (Option* other : {table, on, of, curves, submissions, methods, without}) rates->excludes(other);
-  app.add_flag("--each", request.each, "also print each figure with its prediction");
-  app.add_flag("--json", request.json, "print each figure as JSON")
-      ->excludes(app.add_flag("--wide", request.wide, kWideHelp));
+      "Examples:\n  hbench validate\n  hbench validate --profile hkbu-10gbe --all\n  hbench validate --from "
+      "rows.csv --json\n  hbench validate collectives\n  hbench validate collectives --without call\n  hbench "
+      "validate mlperf\n  hbench validate methods\n  hbench validate rates --out rates.html");
+  app.add_option("what", request.what,
+                 "training steps; collectives, beside the curves of the profiles; mlperf: MLPerf's ResNet-50 and BERT, "
+                 "from the rate of one node; methods: steps with sharded or divided models; rates of one GPU, modelled "
+                 "without it, beside measured ones",
+                 one_of({kTraining, kCollectives, kMlperf, kMethods, kRates}));
+  app.add_option("--from", request.from,
+                 "table of figures instead of the built-in one (columns: analysis/published/README.md)");
+  add_profiles(app, request.profiles, "only these clusters (comma list)");
+  add_workloads(app, request.workloads, "only these workloads (comma list)");
+  app.add_list("--without", request.without,
+               fmt::format("as if these causes were none (comma list): {}", fmt::join(names_of(causes()), ", ")));
+  add_all(app, request.all, "also each figure with its prediction");
+  request.output.add_options(app);
   if (app.parse(call)) return ExitCode::good;
-  if (request.rates) return validate_gpu_rates(request);
-  return request.collectives ? validate_collectives(request) : validate_steps(request);
+  refuse_idle_flags(app, request);
+  request.output.check();
+  if (request.what == kRates) return validate_gpu_rates(request);
+  return request.what == kCollectives ? validate_collectives(request) : validate_steps(request);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 /// that is cut into the best number of pieces, with a latency for each piece, takes (sqrt D + sqrt W)^2, one whose
 /// pieces cost nothing D + W (Sanders, Speck and Traeff, Two-tree algorithms, Parallel Computing 35, 2009): the library
 /// is between the two, which gives the ramp at 1 to 64 MiB. The factor 1.5 was fitted to the curves of four clusters;
-/// `call` is the profile's `call_latency`. `hbench validate --collectives` shows all. Base latencies, latencies
+/// `call` is the profile's `call_latency`. `hbench validate collectives` shows all. Base latencies, latencies
 /// of switches, and the shares that LL, LL128 and NVLS reach of a link: NCCL 2.30, src/graph/tuning.cc (commit
 /// 5067397).
 ///

@@ -165,7 +165,7 @@ Document rates_document(const std::vector<RateValidation>& all, bool each) {
 }
 
 std::string rates_json(const std::vector<RateValidation>& all, Form form) {
-  return rows_text(form, "hbench validate --rates --json", all, rate_fields);
+  return rows_text(form, "hbench validate rates --json", all, rate_fields);
 }
 
 Document curves_document(const std::vector<CurveValidation>& all, bool each) {
@@ -184,7 +184,7 @@ Document curves_document(const std::vector<CurveValidation>& all, bool each) {
 }
 
 std::string curves_json(const std::vector<CurveValidation>& all, Form form) {
-  return rows_text(form, "hbench validate --collectives --json", all, curve_fields);
+  return rows_text(form, "hbench validate collectives --json", all, curve_fields);
 }
 
 }  // namespace hbench

@@ -27,15 +27,15 @@ Profile profile_in(const Workplace& workplace, const char* file) {
 TEST(CalibrateNetwork, WritesAClusterOfMachinesLikeThisThatCanBeSwept) {
   if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
   const Workplace workplace;
-  const Outcome outcome = workplace.run(
-      calibrate({"--network", "hkbu-10gbe", "--ranks", "2", "--executor", "threads", "--profile-out", "it.toml"}));
+  const Outcome outcome =
+      workplace.run(calibrate({"--network", "hkbu-10gbe", "--ranks", "2", "--executor", "threads"}));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("2 ranks: "));
   EXPECT_THAT(outcome.out, HasSubstr("sizes it has not seen"));
-  EXPECT_THAT(outcome.out,
-              HasSubstr("Wrote it.toml: machines like this joined by hkbu-10gbe, 2 CPU cores per node, 10 Gbit/s"));
+  EXPECT_THAT(outcome.out, HasSubstr("Wrote this-machine-hkbu-10gbe.toml: machines like this joined by hkbu-10gbe, 2 "
+                                     "CPU cores per node, 10 Gbit/s"));
 
-  const Profile profile = profile_in(workplace, "it.toml");
+  const Profile profile = profile_in(workplace, "this-machine-hkbu-10gbe.toml");
   EXPECT_EQ(profile.gpus_per_node, 2);
   EXPECT_GT(profile.local_rate.value, 0);
   EXPECT_GT(profile.rates.at("lenet5").samples_per_second, 0);
@@ -46,9 +46,9 @@ TEST(CalibrateNetwork, WritesAClusterOfMachinesLikeThisThatCanBeSwept) {
                                               HasSubstr("1KiB to 16MiB by 2 ranks (threads)")));
   }
 
-  const Outcome swept =
-      workplace.run({"sweep", "--gpus", "1..8", "--workload", "./lenet5.toml", "--profile", "./it.toml", "--algorithm",
-                     "ring", "--compressor", "none", "--evidence", "simulated", "--json", "--quiet"});
+  const Outcome swept = workplace.run({"sweep", "--gpus", "1..8", "--workload", "./lenet5.toml", "--profile",
+                                       "./this-machine-hkbu-10gbe.toml", "--algorithm", "ring", "--compressor", "none",
+                                       "--evidence", "simulated", "--json", "--quiet"});
   ASSERT_EQ(swept.code, 0) << swept.err;
   const json points = json::parse(swept.out);
   ASSERT_EQ(points.size(), 4);
@@ -138,8 +138,6 @@ TEST(CalibrateNetwork, SaysWhatIsWrongBeforeItMeasures) {
   refused({"--network", "hkbu-10gbe", "--executor", "thread"}, 2, "did you mean 'threads'?", "known: threads");
   refused({"--network", "hkbu-10gbe", "--executor", "nccl", "--ranks", "2"}, 2, "does not work on --device cpu",
           "hbench list executors");
-  refused({"--network", "hkbu-10gbe", "--profile-out", "no/such/folder.toml"}, 3, "cannot write no/such/folder.toml",
-          "--profile-out FILE");
   refused({"--network", "hkbu-10gbe", "--out", "no/such/folder.toml"}, 3, "cannot write no/such/folder.toml",
           "--out FILE");
   refused({"--ranks", "2"}, 2, "--ranks is for the cluster profile, and no --network is given", "--network");

@@ -170,8 +170,8 @@ TEST(CollectiveDisk, WhereNothingCanBeWrittenIsSaidBeforeAnyWork) {
     expect_mistake(workplace.shell(kQuick + flags), 3, message, hint);
   };
   expect_refused("-J missing/r.json", "cannot write missing/r.json: No such file or directory",
-                 "choose another file with --output-file FILE");
-  expect_refused("-J .", "cannot write .: Is a directory", "--output-file");
+                 "choose another file with --out FILE");
+  expect_refused("-J .", "cannot write .: Is a directory", "--out");
   expect_refused("--db /proc/r.db", "'/proc/r.db'", "permissions");
 }
 

@@ -67,11 +67,10 @@ gradients = [
   }
 
   std::vector<std::string> arguments(const std::vector<std::string>& more) const {
-    std::vector<std::string> all{
-        "sweep",       "--workload", workload_ + ".toml",  "--profile",           "lab.toml",
-        "--placement", "sliced",     "--servers",          "colocated",           "--compressor",
-        "none",        "--evidence", "emulated,simulated", "--emulated-launches", "1",
-        "--quiet"};
+    std::vector<std::string> all{"sweep",       "--workload", workload_ + ".toml",  "--profile",  "lab.toml",
+                                 "--placement", "sliced",     "--servers",          "colocated",  "--compressor",
+                                 "none",        "--evidence", "emulated,simulated", "--launches", "1",
+                                 "--quiet"};
     if (std::ranges::find(more, "--algorithm") == more.end()) all.insert(all.end(), {"--algorithm", "ring,ps"});
     all.insert(all.end(), more.begin(), more.end());
     return all;
@@ -241,7 +240,7 @@ TEST(CalibratedEmulation, ReplaysTheTimelineThatTheSweepRecordedOnThisMachine) {
     return workplace.run(
         words_of("sweep --calibrate --device cpu --gpus 2 --workload lenet5 --image-size 32 --batch 64 --launches 2 "
                  "--steps 4 --profile hkbu-10gbe --algorithm ring --compressor none --oversubscribe 2 --evidence "
-                 "measured,emulated --emulated-launches 1 --json " +
+                 "measured,emulated --json " +
                  more));
   };
   const Outcome planned = sweep("--dry-run");

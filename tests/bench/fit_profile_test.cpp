@@ -169,7 +169,7 @@ TEST(CalibrateFromRows, WritesAProfileThatOthersRead) {
   const TemporaryFolder folder;
   const std::string rows = (folder / "rows.csv").string(), out = (folder / "mine.toml").string();
   write_bytes(rows, kHeader + row(kCluster, 4, "900,") + row(kCluster, 8, "1500,") + row(kCluster, 16, ",0.7"));
-  const std::string text = calibrate({"--from", rows, "--profile", kCluster, "--out", out, "--each"});
+  const std::string text = calibrate({"--from", rows, "--profile", kCluster, "--out", out, "--all"});
   EXPECT_THAT(text, AllOf(HasSubstr("fitted to 3 steps"), HasSubstr("local.rate"), HasSubstr("hardly"),
                           HasSubstr("Each step"), HasSubstr("Wrote " + out)));
   EXPECT_THAT(read_file(out), AllOf(HasSubstr("10 GbE, fitted to 3 steps"), HasSubstr("\"4.7 GB/s\"")))

@@ -191,7 +191,7 @@ TEST_F(Import, SaysWhatIsNoFileToImport) {
   refused({folder_.path().string()}, "it is a folder", "");
   refused({file("empty.json", "")}, "empty.json: it is empty", "fail");
   refused({file("x.txt", "hello")}, "x.txt: nothing known has this format", "hbench track init --pattern");
-  refused({path("x.txt"), "--format", "nccl"}, "no import format 'nccl'", "nccl-tests");
+  refused({path("x.txt"), "--as", "nccl"}, "no import format 'nccl'", "nccl-tests");
   refused({file("big.json", std::string((16u << 20) + 1, ' '))}, "more than 16 MiB", "");
   refused({file("a.json", google_benchmark_example()), path("a.json")}, "a.json is given twice", "one launch");
   refused({path("a.json"), "--label", "main"}, "--label 'main' is not a label", "KEY=VALUE");

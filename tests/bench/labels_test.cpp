@@ -10,19 +10,30 @@ namespace {
 
 using Labels = std::map<std::string, std::string>;
 
+/// What a verb takes for these values of `--label`.
+Labels labels_of(const std::vector<std::string>& pairs) {
+  Labels labels;
+  Arguments app("", "hbench");
+  add_labels(app, labels);
+  Call call;
+  for (const std::string& pair : pairs) call.arguments.insert(call.arguments.end(), {"--label", pair});
+  app.parse(call);
+  return labels;
+}
+
 TEST(Labels, ArePairs) {
-  EXPECT_EQ(parse_labels({}), Labels());
-  EXPECT_EQ(parse_labels({"branch=main", "commit=abc", "note.1=a = b, c", "a-b=1", "a_b=2"}),
+  EXPECT_EQ(labels_of({}), Labels());
+  EXPECT_EQ(labels_of({"branch=main", "commit=abc", "note.1=a = b, c", "a-b=1", "a_b=2"}),
             (Labels{{"branch", "main"}, {"commit", "abc"}, {"note.1", "a = b, c"}, {"a-b", "1"}, {"a_b", "2"}}));
 }
 
 TEST(Labels, ThatAreNoneAreAUsageError) {
-  for (const char* text : {"main", "=main", "branch=", "a b=c", "branch=two\nlines", "", "="})
-    expect_error([&] { parse_labels({text}); }, ExitCode::usage, testing::HasSubstr("--label"),
+  for (const char* text : {"main", "=main", "branch=", "a b=c", "branch=two\nlines", "="})
+    expect_error([&] { labels_of({text}); }, ExitCode::usage, testing::HasSubstr("--label"),
                  "write KEY=VALUE, such as branch=main; keys have letters, digits, '.', '-' and '_'");
   expect_error(
       [] {
-        parse_labels({"a=1", "a=2"});
+        labels_of({"a=1", "a=2"});
       },
       ExitCode::usage, "--label a=2: 'a' is given more than once", testing::_);
 }

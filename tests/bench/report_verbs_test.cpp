@@ -75,16 +75,16 @@ TEST_F(ReportVerbs, ShowTheTitleAndTheGpuOfAProfileOfOnesOwn) {
 
 TEST_F(ReportVerbs, PrintAShortMarkdownUnlessAllIsAskedFor) {
   const std::string brief = printed({"report", "--db", database(), "--format", "markdown"});
-  const std::string full = printed({"report", "--db", database(), "--format", "markdown", "--full"});
+  const std::string full = printed({"report", "--db", database(), "--format", "markdown", "--all"});
   EXPECT_LT(brief.size(), 10'000u);
   EXPECT_THAT(brief,
               AllOf(HasSubstr("8 GPUs, VGG-16, batch 64: "), Not(HasSubstr("What ran where")), Not(HasSubstr(".png"))));
   EXPECT_THAT(full, AllOf(HasSubstr("What ran where"), HasSubstr(".png")));
   expect_error(
       [] {
-        printed({"report", "--db", database(), "--format", "csv", "--full"});
+        printed({"report", "--db", database(), "--format", "csv", "--all"});
       },
-      ExitCode::usage, "--full is for --format markdown");
+      ExitCode::usage, "--all is for --format markdown");
 }
 
 TEST_F(ReportVerbs, WriteTheFullMarkdownIntoAFolder) {

@@ -42,8 +42,8 @@ TEST(PublishedSchemas, HoldWhatPredictionsPrint) {
                fmt::format("$HBENCH expect {}/bench/examples/all_reduce_perf.txt --profile aws-p3-25gbe --json",
                            HBENCH_SOURCE_DIR));
   expect_valid(here, "validate-1", "$HBENCH validate --profile hkbu-10gbe --json");
-  expect_valid(here, "validate-collectives-1", "$HBENCH validate --collectives --json");
-  expect_valid(here, "validate-rates-1", "$HBENCH validate --rates --json");
+  expect_valid(here, "validate-collectives-1", "$HBENCH validate collectives --json");
+  expect_valid(here, "validate-rates-1", "$HBENCH validate rates --json");
 }
 
 TEST(PublishedSchemas, HoldWhatIsMeasuredAndStored) {

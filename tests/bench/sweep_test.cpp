@@ -81,7 +81,7 @@ TEST(LabelsOfARun, AreStoredWithTheRunAndExported) {
   ASSERT_EQ(workplace.run(sweep({"--label", "branch=main", "--label", "commit=abc"})).code, 0);
   for (const json& point : exported(workplace))
     ASSERT_EQ(point.at("labels"), (json{{"branch", "main"}, {"commit", "abc"}}));
-  EXPECT_THAT(workplace.run({"export", "--csv"}).out, HasSubstr(",branch=main commit=abc\n"));
+  EXPECT_THAT(workplace.run({"export", "--format", "csv"}).out, HasSubstr(",branch=main commit=abc\n"));
   for (const char* verb : {"sweep", "collective"}) {
     const Outcome outcome = workplace.run({verb, "--label", "main"});
     EXPECT_EQ(outcome.code, 2) << verb;
@@ -118,7 +118,7 @@ TEST(DryRun, PrintsThePlanAndRunsNothing) {
 TEST(Export, HasARowOfCsvForEveryPoint) {
   const Workplace workplace;
   ASSERT_EQ(workplace.run(sweep()).code, 0);
-  const Outcome outcome = workplace.run({"export", "--csv"});
+  const Outcome outcome = workplace.run({"export", "--format", "csv"});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_TRUE(outcome.out.starts_with("evidence,status,failure,workload,gpus,")) << outcome.out.substr(0, 100);
   EXPECT_EQ(std::ranges::count(outcome.out, '\n'), exported(workplace).size() + 1);
@@ -138,7 +138,7 @@ TEST(ReportVerb, WritesAFolderOrPrintsAFormat) {
   EXPECT_EQ(brief.code, 0);
   EXPECT_THAT(brief.out, HasSubstr("10 GbE"));
   EXPECT_LT(brief.out.size(), 10'000U) << "the short form";
-  EXPECT_GT(workplace.run({"report", "--format", "markdown", "--full"}).out.size(), brief.out.size());
+  EXPECT_GT(workplace.run({"report", "--format", "markdown", "--all"}).out.size(), brief.out.size());
 }
 
 TEST(FusionFlag, TakesTheUsualSettingsByOneWordBesideOthers) {
@@ -155,7 +155,7 @@ TEST(FusionFlag, TakesTheUsualSettingsByOneWordBesideOthers) {
 TEST(List, PrintsAFamilyAsTextMarkdownAndJson) {
   const Workplace workplace;
   EXPECT_THAT(workplace.run({"list", "profiles"}).out, HasSubstr("hkbu-10gbe"));
-  EXPECT_THAT(workplace.run({"list", "profiles", "--markdown"}).out, HasSubstr("| hkbu-10gbe |"));
+  EXPECT_THAT(workplace.run({"list", "profiles", "--format", "markdown"}).out, HasSubstr("| hkbu-10gbe |"));
   const json rows = json::parse(workplace.run({"list", "profiles", "--json"}).out);
   EXPECT_THAT(rows,
               testing::Contains(testing::ResultOf([](const json& row) { return row.at("profile"); }, "hkbu-10gbe")));
@@ -163,18 +163,17 @@ TEST(List, PrintsAFamilyAsTextMarkdownAndJson) {
 
 TEST(List, ExplainsWhatAutoTakesAndWhy) {
   const Workplace workplace;
-  const Outcome outcome =
-      workplace.run({"list", "algorithms", "--explain", "--profile", "hkbu-10gbe", "--workers", "64"});
+  const Outcome outcome = workplace.run({"list", "algorithms", "--profile", "hkbu-10gbe", "--ranks", "64"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("64 workers on hkbu-10gbe"));
   EXPECT_THAT(outcome.out, HasSubstr("--algorithm auto takes "));
   EXPECT_THAT(outcome.out, HasSubstr("slower by"));
-  const json rows = json::parse(workplace.run({"list", "algorithms", "--explain", "--json"}).out);
+  const json rows = json::parse(workplace.run({"list", "algorithms", "--ranks", "32", "--json"}).out);
   EXPECT_EQ(rows.size(), 10U);
   EXPECT_EQ(rows[0].at("size"), "1KiB");
-  const Outcome other = workplace.run({"list", "profiles", "--explain"});
+  const Outcome other = workplace.run({"list", "profiles", "--ranks", "32"});
   EXPECT_EQ(other.code, 2);
-  EXPECT_THAT(other.err, HasSubstr("--explain says nothing about profiles"));
+  EXPECT_THAT(other.err, HasSubstr("--profile and --ranks say nothing about profiles"));
 }
 
 TEST(FirstHelp, IsWhatAProgramWithoutArgumentsSays) {

@@ -132,11 +132,11 @@ TEST_F(TraceVerb, ShowsEveryMeasuredCaseWithoutAName) {
 TEST_F(TraceVerb, WritesATraceOfOneCase) {
   add_run({traced(training_case(1)), traced(training_case(2))});
   const std::filesystem::path out = folder_ / "trace.json";
-  EXPECT_EQ(printed({"--case", "2 ranks", "--format", "perfetto", "--out", out.string()}), "");
+  EXPECT_EQ(printed({"--case", "2 ranks", "--out", out.string()}), out.string() + "\n");
   const auto file = nlohmann::json::parse(read_file(out));
   EXPECT_EQ(file.at("otherData").at("case"), "resnet18, 2 ranks, ring, batch 16, measured");
   EXPECT_GT(file.at("traceEvents").size(), 100U);
-  refused({"--format", "perfetto"}, "--format perfetto is of one case, and 2 are meant",
+  refused({"--json"}, "a trace is of one case, and 2 are meant",
           "choose one by --case: 'resnet18, 1 rank, alone, batch 16, measured', 'resnet18, 2 ranks, ring, batch 16, "
           "measured'");
 }
@@ -149,7 +149,7 @@ TEST_F(TraceVerb, RefusesWhatIsNotThere) {
   refused({"--case", "vgg16"}, "no case of the database has 'vgg16' in its name",
           "it has 'resnet18, 2 ranks, ring, batch 16, measured'");
   refused({"--run", "1"}, "run 1 has no traced step, and none that was simulated", _);
-  refused({"--format", "svg"}, "--format svg: there is no such format", "give summary or perfetto");
+  refused({"--format", "perfetto"}, "no format 'perfetto'", "known: ");
 }
 
 TEST_F(TraceVerb, ShowsTheLedgerAloneWhereNoSpanIsStored) {
@@ -157,9 +157,9 @@ TEST_F(TraceVerb, ShowsTheLedgerAloneWhereNoSpanIsStored) {
   run_sql(file_, "DELETE FROM span");
   const std::string text = printed({"--case", "2 ranks"});
   EXPECT_THAT(text, AllOf(HasSubstr("spans of its steps in run 1 are not stored"), HasSubstr("exposed communication")));
-  refused({"--case", "2 ranks", "--format", "perfetto"},
+  refused({"--case", "2 ranks", "--json"},
           "the spans of 'resnet18, 2 ranks, ring, batch 16, measured' are not stored, only the parts of a step",
-          "leave --format perfetto out, or measure it again: hbench sweep --evidence measured --trace 3");
+          "leave out --json, or measure it again: hbench sweep --evidence measured --trace 3");
 }
 
 TEST_F(TraceVerb, SimulatesNoProcessAlone) {
@@ -187,8 +187,7 @@ TEST_F(TraceVerb, SimulatesASimulatedStepAgain) {
   const std::string text = printed({"--case", "16 GPUs of hkbu-10gbe, ddp: ring"});
   EXPECT_THAT(text, AllOf(HasSubstr("One simulated step of"), HasSubstr("Exposed communication is"), HasSubstr("any")));
   EXPECT_THAT(text, Not(HasSubstr("have changed"))) << "the same step as the stored one";
-  const auto file =
-      nlohmann::json::parse(printed({"--case", "16 GPUs of hkbu-10gbe, ddp: ring", "--format", "perfetto"}));
+  const auto file = nlohmann::json::parse(printed({"--case", "16 GPUs of hkbu-10gbe, ddp: ring", "--json"}));
   EXPECT_EQ(file.at("otherData").at("evidence"), "simulated");
   std::vector<std::string> simulating;  // each may take seconds, which is reported
   TraceRequest request{.match = "16 GPUs of hkbu-10gbe, ddp: ring"};

@@ -24,14 +24,17 @@ TEST_F(TrackBaselines, StayWhereTheyAreFrozen) {
   // What creeps is not seen against the branch, and is against what was frozen.
   for (double seconds : {0.102, 0.102, 0.102, 0.102, 0.102, 0.102, 0.104, 0.104, 0.104, 0.104, 0.104, 0.104})
     add_run("main", {answer(step_of("vgg16"), seconds)});
-  EXPECT_EQ(run({"--max-runs", "6"}), ExitCode::good);
+  const std::string file = (folder_ / "hbench.toml").string();
+  write_bytes(file, "[track]\nmax_runs = 6\n");
+  EXPECT_EQ(run({"--file", file}), ExitCode::good);
   EXPECT_EQ(run({"--baseline", "v2.1"}), ExitCode::regressed);
   EXPECT_THAT(printed_, HasSubstr("against 6 runs of the frozen baseline v2.1"));
   EXPECT_EQ(run({"--baseline", "frozen:v2.1"}), ExitCode::regressed);
   EXPECT_EQ(run({}, "freeze"), ExitCode::good);
   EXPECT_THAT(printed_, HasSubstr("v2.1: 6 runs, 1 to 6, frozen 2"));
   EXPECT_EQ(run({"v2.1", "--run", "18", "--run", "17"}, "freeze"), ExitCode::good);
-  EXPECT_EQ(run({"--baseline", "v2.1", "--min-runs", "1"}), ExitCode::good);
+  write_bytes(file, "[track]\nmin_runs = 1\n");
+  EXPECT_EQ(run({"--baseline", "v2.1", "--file", file}), ExitCode::good);
   EXPECT_EQ(run({"v2.1", "--remove"}, "freeze"), ExitCode::good);
   EXPECT_EQ(run({"--baseline", "v2.1"}), ExitCode::not_comparable) << "a branch that no run has";
 }

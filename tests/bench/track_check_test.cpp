@@ -170,7 +170,8 @@ TEST_F(TrackCheck, SaysThatThereIsNoBaseline) {
   add_history(4, {step_of("resnet18")});
   EXPECT_EQ(run({}), ExitCode::good) << "three runs are too few, which fails only where that is asked for";
   EXPECT_EQ(run({"--fail-on", "inconclusive"}), ExitCode::inconclusive);
-  EXPECT_EQ(run({"--min-runs", "3", "--fail-on", "inconclusive"}), ExitCode::good);
+  write_bytes(folder_ / "hbench.toml", "[track]\nmin_runs = 3\n");
+  EXPECT_EQ(run({"--file", (folder_ / "hbench.toml").string(), "--fail-on", "inconclusive"}), ExitCode::good);
 }
 
 TEST_F(TrackCheck, ComparesNothingFromAnotherMachine) {
@@ -439,9 +440,9 @@ TEST_F(TrackCheck, IsReadByProgramsThatOthersWrote) {
   add_history(6, before);
   add_run("topic", head);
   const std::string folder = folder_.path().string();
-  EXPECT_EQ(run({"--json", "--out", folder + "/check.json", "--junit", folder + "/junit.xml", "--gitlab",
-                 folder + "/metrics.txt"}),
-            ExitCode::lost_rank);
+  EXPECT_EQ(
+      run({"--out", folder + "/check.json", "--junit", folder + "/junit.xml", "--gitlab", folder + "/metrics.txt"}),
+      ExitCode::lost_rank);
   std::string read;
   EXPECT_EQ(shell(fmt::format("{}/python " HBENCH_SOURCE_DIR "/tests/bench/read_track_outputs {} " HBENCH_SOURCE_DIR
                               "/reports/track/track-check-1.json",

@@ -117,8 +117,7 @@ TEST_F(TrackPairProgram, IsReadByProgramsThatOthersWrote) {
   write_bytes(workplace_ / "base", base.dump());
   write_bytes(workplace_ / "head", head.dump());
   EXPECT_EQ(
-      pair("cat base", "cat head", {"--json", "--out", "check.json", "--junit", "junit.xml", "--gitlab", "metrics.txt"})
-          .code,
+      pair("cat base", "cat head", {"--out", "check.json", "--junit", "junit.xml", "--gitlab", "metrics.txt"}).code,
       10);
   const Outcome read =
       workplace_.shell(fmt::format("{}/python {}/tests/bench/read_track_outputs . {}/reports/track/track-check-1.json",

@@ -388,7 +388,7 @@ TEST(ValidateVerb, PrintsEachFigureForMachines) {
 TEST(ValidateVerb, SaysHowFarPredictionsAreOffByClusterAndByStrategy) {
   const std::string text = output_of({"--wide"});
   EXPECT_THAT(text, testing::Not(HasSubstr("Each figure")));
-  EXPECT_THAT(output_of({"--each", "--profile", "dgx-a100"}), AllOf(HasSubstr("Each figure"), HasSubstr("-1.7 %")));
+  EXPECT_THAT(output_of({"--all", "--profile", "dgx-a100"}), AllOf(HasSubstr("Each figure"), HasSubstr("-1.7 %")));
   EXPECT_THAT(text, AllOf(HasSubstr("By cluster"), HasSubstr("By strategy"), HasSubstr("uber-p100-25gbe-tcp"),
                           HasSubstr("90 % band")));
   EXPECT_LT(text.find("150 figures that chose nothing (49 without what they chose): mean error"),

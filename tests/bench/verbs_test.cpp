@@ -64,8 +64,8 @@ INSTANTIATE_TEST_SUITE_P(
     OfTheProgram, BadArguments,
     testing::Values(Mistake{{"worker"}, "internal verb: workers are started by hbench", "--help"},
                     Mistake{{"list", "algorthms"}, "no list 'algorthms'; did you mean 'algorithms'?", "known:"},
-                    Mistake{{"list", "models", "--json", "--markdown"}, "excludes", "hbench list --help"},
-                    Mistake{{"export", "--json", "--csv"}, "excludes", "hbench export --help"},
+                    Mistake{{"list", "models", "--json", "--format", "markdown"}, "excludes", "hbench list --help"},
+                    Mistake{{"export", "--json", "--format", "csv"}, "excludes", "hbench export --help"},
                     Mistake{{"export"}, "there is no results database 'hbench.db'", "hbench sweep"},
                     Mistake{{"report"}, "there is no results database 'hbench.db'", "hbench sweep"},
                     Mistake{{"report", "scalin"}, "no report 'scalin'; did you mean 'scaling'?", "known:"},
@@ -260,7 +260,7 @@ TEST(Listings, NameTheColumnThatIsAboutThisMachineAndLeaveItOutOfMarkdown) {
     if (listing.machine_column.empty()) continue;
     const Table table = listing.table(load_data());
     EXPECT_LT(column_of(table, listing.machine_column), table.columns.size()) << listing.name;
-    const std::string markdown = printed({"list", std::string(listing.name), "--markdown"});
+    const std::string markdown = printed({"list", std::string(listing.name), "--format", "markdown"});
     EXPECT_THAT(markdown, HasSubstr(fmt::format("| {} |", table.columns[0].title)));
     EXPECT_THAT(markdown, testing::Not(HasSubstr(fmt::format("| {} |", listing.machine_column))));
   }
