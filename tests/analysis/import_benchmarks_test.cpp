@@ -211,7 +211,7 @@ TEST(UnknownImports, AreRefusedWithTheWayOut) {
       unknown = "a.txt: nothing known has this format",
       rest =
           "; hbench track init --pattern 'step: ([0-9.]+) ms' --unit ms -- COMMAND tracks a number in a "
-          "text; hbench list imports has the formats, and --format names one",
+          "text; hbench list imports has the formats, and --as names one",
       table =
           "a table of collectives is read with a time for each size, of one collective and number of "
           "nodes: as nccl-tests, OSU and IMB print it, or with their columns size (B), type, redop, time "
