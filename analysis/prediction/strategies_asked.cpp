@@ -67,12 +67,16 @@ Names compressors_for(const PredictionRequest& request, const AlgorithmRule& alg
   return {"none", "fp16"};
 }
 
+/// Whether somebody's own question is answered by simulation alone: of a workload or a cluster that they name.
+bool is_own_question(const PredictionRequest& request, Evidence evidence) {
+  return evidence == Evidence::simulated && !request.predicts_engine() && !request.is_usual();
+}
+
 Names fusions_for(const PredictionRequest& request, const AlgorithmRule& algorithm, const CompressorChoice& compressor,
                   Evidence evidence) {
   if (!request.fusions.empty()) return request.fusions;
   if (algorithm.uses_servers()) return {"none"};
-  const bool of_ddp = evidence == Evidence::simulated && !request.predicts_engine() && !request.is_usual();
-  return {of_ddp || compressor.needs_fixed_buckets() ? "ddp" : "horovod"};
+  return {is_own_question(request, evidence) || compressor.needs_fixed_buckets() ? "ddp" : "horovod"};
 }
 
 Names placements_for(const PredictionRequest& request, Evidence evidence) {
@@ -170,10 +174,21 @@ void leave_out_unnamed(const PredictionRequest& request, const StrategiesOf& of,
   });
 }
 
+/// Whether parameter servers are compared with where no algorithm is named. To somebody's own question they are an
+/// answer only where servers are asked for, or a method that has some.
+bool compares_servers(const PredictionRequest& request, Evidence evidence) {
+  const auto has_servers = [](const std::string& method) {
+    return method != kAuto && exchanges_among(parse_method(method).plan(true), Among::servers);
+  };
+  return !is_own_question(request, evidence) || !request.servers.empty() || !request.placements.empty() ||
+         std::ranges::any_of(request.methods, has_servers);
+}
+
 Names algorithms_for(const PredictionRequest& request, const StrategiesOf& of, std::vector<Refusal>& refused) {
   Names names = request.algorithms;
   if (names.empty()) {
-    names = {"ring", "ps"};
+    names = {"ring"};
+    if (compares_servers(request, of.evidence)) names.push_back("ps");
     if (is_of_machine(of.evidence)) names.push_back("vendor");
   }
   if (!of.auto_rule.empty()) std::ranges::replace(names, std::string(kAuto), of.auto_rule);

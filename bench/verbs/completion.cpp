@@ -87,6 +87,7 @@ std::vector<std::string> family_names(std::string_view family) {
   if (family == "verbs")
     for (const Verb* each : verbs()) names.emplace(each->name);
   if (family == "collectives") names = {"all-reduce", "reduce-scatter", "all-gather", "broadcast"};
+  if (family == "devices") names = {"cpu", "gpu"};
   const auto listing = std::ranges::find(listings(), family, &Listing::name);
   if (listing != listings().end())
     for (const auto& row : listing->table(load_data()).rows)
@@ -110,6 +111,7 @@ constexpr std::array kFamilies = {
     Family{"", "--preset", "presets"},
     Family{"", "--method", "methods"},
     Family{"", "--optimizer", "optimizers"},
+    Family{"", "--device", "devices"},
     Family{"", "--executor", "executors"},
     Family{"", "--engine", "engines"},
     Family{"", "--model", "models"},

@@ -79,7 +79,6 @@ ExitCode expect_of_training(Asked asked, const DocumentOutput& output) {
   if (request.workloads.size() != 1 || request.gpus.size() != 1)
     throw Error(ExitCode::usage, "--measured is of one workload and number of GPUs", "add --workload vgg16 --gpus 8");
   request.profiles = {asked.profile};
-  if (request.algorithms.empty() && request.presets.empty()) request.algorithms = {"ring"};
   const auto found = predicted(asked.verbosity, [&](const Data& data, const SimulationMeans& means) {
     return expect_training(request, asked.rate, data, means);
   });

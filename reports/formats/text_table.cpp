@@ -115,7 +115,8 @@ class Layout {
  private:
   /// Whether the first column stands above its rows. Where lines may be of any width each is complete: `grep` finds it.
   bool groups() const { return table_.grouped && width_ != kAnyWidth; }
-  std::size_t indent() const { return groups() ? kGap : 0; }
+  /// As little as tells a row from its head: most tables of a terminal fill its 80 columns.
+  std::size_t indent() const { return groups() ? 1 : 0; }
 
   void restore(const std::vector<Column>& widest) {
     for (Column& column : columns_) column.width = std::ranges::find(widest, column.index, &Column::index)->width;

@@ -18,7 +18,7 @@ std::vector<std::string_view> kinds_that(bool (*property)(Evidence)) {
   return names;
 }
 
-TEST(Evidence, HasARowForEachKindAtItsPlace) {
+TEST(KindsOfEvidence, HasARowForEachKindAtItsPlace) {
   for (std::size_t i = 0; i < std::size(kEvidenceKinds); ++i) {
     EXPECT_EQ(kEvidenceKinds[i].evidence, static_cast<Evidence>(i));
     EXPECT_EQ(&kind_of(static_cast<Evidence>(i)), &kEvidenceKinds[i]);
@@ -26,7 +26,7 @@ TEST(Evidence, HasARowForEachKindAtItsPlace) {
   }
 }
 
-TEST(Evidence, HasTheProperties) {
+TEST(KindsOfEvidence, HasTheProperties) {
   EXPECT_THAT(kinds_that(is_timed), ElementsAre("measured", "emulated"));
   EXPECT_THAT(kinds_that(is_of_cluster), ElementsAre("emulated", "simulated"));
   EXPECT_THAT(kinds_that(is_predicted), ElementsAre("simulated"));

@@ -391,7 +391,7 @@ TEST(BandwidthVerb, WritesAPageAndRefusesWhatNoFormatWrites) {
               AllOf(HasSubstr("<!DOCTYPE html>"), HasSubstr("The bandwidth that VGG-16 of batch 32 needs")));
   EXPECT_THAT(write("page.md"), HasSubstr("# The bandwidth that VGG-16 of batch 32 needs"));
   expect_error([&] { write("page.docx"); }, ExitCode::usage, HasSubstr("'*.docx'"),
-               "end its name with .txt, .md, .html, .csv or .svg, or add --format");
+               "end its name with .txt, .md, .html, .csv, .json or .svg");
 }
 
 TEST(BandwidthVerb, DrawsItsFirstChart) {

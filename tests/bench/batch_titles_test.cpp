@@ -52,7 +52,7 @@ std::vector<std::string> captions_of(const Document& document) {
   return captions;
 }
 
-TEST(BandwidthVerb, NamesTheBatchInItsFirstLineAndItsTables) {
+TEST(BatchTitles, OfBandwidthNameTheBatchInItsFirstLineAndItsTables) {
   PredictionRequest request;
   request.workloads = {"vgg16"};
   request.profiles = {"aws-p3-25gbe"};
@@ -71,14 +71,14 @@ TEST(BandwidthVerb, NamesTheBatchInItsFirstLineAndItsTables) {
   }
 }
 
-TEST(BandwidthVerb, NamesTheBatchInItsMapOfStrategies) {
+TEST(BatchTitles, OfBandwidthNameTheBatchInItsMapOfStrategies) {
   EXPECT_THAT(printed_by("bandwidth", {"--strategies", "--workload", "vgg16", "--gpus", "16", "--bandwidth", "10,100",
                                        "--algorithm", "ring", "--quiet"}),
               testing::AllOf(HasSubstr("=> Simulated, the fastest: VGG-16 of batch 32, 16 GPUs: "),
                              HasSubstr("\nVGG-16 of batch 32: the fastest, GPUs down, Gbit/s per node across\n")));
 }
 
-TEST(CompareVerb, NamesTheBatchInItsFirstLineAndItsTables) {
+TEST(BatchTitles, OfCompareNameTheBatchInItsFirstLineAndItsTables) {
   const ComparisonAnswer answer = compare(find_comparison("v100-25-100"), load_data());
   const Document document = comparison_document(answer);
   EXPECT_THAT(std::get<Verdict>(document.blocks.front()).text,

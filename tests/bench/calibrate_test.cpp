@@ -53,7 +53,7 @@ TEST(CalibrateNetwork, WritesAClusterOfMachinesLikeThisThatCanBeSwept) {
   const json points = json::parse(swept.out);
   ASSERT_EQ(points.size(), 4);
   for (const json& point : points) {
-    EXPECT_EQ(point.at("profile"), "it");
+    EXPECT_EQ(point.at("profile"), "this-machine-hkbu-10gbe");
     EXPECT_EQ(point.at("batch_per_gpu"), 4);
     EXPECT_GT(point.at("efficiency"), 0);
   }

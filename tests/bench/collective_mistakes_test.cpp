@@ -96,7 +96,7 @@ TEST(CollectiveMistakes, OfSizesAndNumbersAreRefused) {
 
 TEST(CollectiveMistakes, OfFlagsThatHaveNoMeaningTogetherAreRefused) {
   expect_mistakes({
-      {{"--json", "--format", "csv"}, "--json excludes --format", "--help"},
+      {{"--json", "--format", "csv"}, "--format excludes --json", "--help"},
       {{"--fusion", "horovod"}, "--fusion merges the tensors of a --workload, and none is given", "vgg16"},
       {{"--workload", "vgg16", "-e", "1K"}, "--maxbytes is for sizes", "leave out --maxbytes or --workload"},
       {{"reduce-scatter", "--workload", "vgg16"}, "reduce-scatter needs equal parts", "all-reduce"},

@@ -114,8 +114,9 @@ TEST_F(TrackBisect, SkipsWhatCannotBeBuilt) {
   EXPECT_EQ(outcome.code, 11) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("One of 2 commits is the first bad one"),
                                  HasSubstr(commits_[6].substr(0, 12)), HasSubstr(commits_[7].substr(0, 12))));
-  EXPECT_THAT(outcome.err,
-              HasSubstr("skip: --build 'grep -q '# 6' source && exit 1; cp source program' ended with exit code 1"));
+  EXPECT_THAT(
+      outcome.err,
+      HasSubstr("inconclusive: --build 'grep -q '# 6' source && exit 1; cp source program' ended with exit code 1"));
   expect_as_before();
 }
 

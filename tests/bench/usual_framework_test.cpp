@@ -32,9 +32,20 @@ std::set<std::string> labels(const Plan& plan, Evidence evidence = Evidence::sim
 }
 
 TEST(UsualFramework, IsPyTorchsOfRingsAndTensorFlowsOrMxnetsOfServers) {
-  EXPECT_THAT(labels(plan_of(request_of({}))),
+  EXPECT_THAT(labels(plan_of(request_of({"ring", "ps"}))),
               UnorderedElementsAre("ddp: ring", "tf-ps: ps (greedy, colocated)", "tf-ps: ps (greedy, dedicated)",
                                    "mxnet-ps: ps (sliced, colocated)", "mxnet-ps: ps (sliced, dedicated)"));
+}
+
+TEST(UsualFramework, HasServersInSomebodysOwnQuestionOnlyWhereTheyAreAskedFor) {
+  SweepRequest request = request_of({});
+  EXPECT_THAT(labels(plan_of(request)), ElementsAre("ddp: ring"));
+  request.placements = {"sliced"};
+  EXPECT_THAT(labels(plan_of(request)), UnorderedElementsAre("ddp: ring", "mxnet-ps: ps (sliced, colocated)",
+                                                             "mxnet-ps: ps (sliced, dedicated)"));
+  request = request_of({});
+  request.methods = {"async-ps"};
+  EXPECT_THAT(labels(plan_of(request)), testing::Each(testing::HasSubstr("ps (")));
 }
 
 TEST(UsualFramework, IsHorovodInTheSweepThatNamesNothing) {

@@ -31,12 +31,14 @@ TEST(OneSidedComparison, ComparesWithTheRingAndSaysHowTheOtherSideIsInstalled) {
   for (const Row& row : std::vector<Row>{
            {{ring, trained_by("horovod", 0.4), trained_by("horovod:gloo", 0.2)},
             "TensorFlow",
-            "hbench's ring is 2.0 (2.0 to 2.0) times as fast as Horovod: horovod 1.0 against ring, ResNet-18 at 64x64 "
-            "on 2 CPU ranks of this machine. TensorFlow was not measured: not installed (fix: pip install it)."},
+            "hbench's ring is ahead of Horovod: 2.0 (2.0 to 2.0) times as fast (horovod 1.0 against ring, ResNet-18 at "
+            "64x64 "
+            "on 2 CPU ranks of this machine). TensorFlow was not measured: not installed (fix: pip install it)."},
            {{ring, trained_by("tensorflow-ps", 0.4)},
             "Horovod",
-            "hbench's ring is 2.0 (2.0 to 2.0) times as fast as TensorFlow: ring against tensorflow-ps 1.0, ResNet-18 "
-            "at 64x64 on 2 CPU ranks of this machine. Horovod was not measured: not installed (fix: pip install it)."},
+            "hbench's ring is ahead of TensorFlow: 2.0 (2.0 to 2.0) times as fast (ring against tensorflow-ps 1.0, "
+            "ResNet-18 "
+            "at 64x64 on 2 CPU ranks of this machine). Horovod was not measured: not installed (fix: pip install it)."},
            {{ring},
             "TensorFlow",
             "No answer: no launch of Horovod was good. TensorFlow was not measured: not installed (fix: pip install "

@@ -29,7 +29,7 @@ std::string refusal_of(MakePlan plan, const char* algorithm, bool replays) {
   return refuse_engine(strategy, replays);
 }
 
-TEST(RefuseEngine, TakesSumsWithinGroupsOfRanksAndNoMeans) {
+TEST(RefuseEngineWithinGroups, TakesSumsWithinGroupsOfRanksAndNoMeans) {
   constexpr MakePlan kMeans = grouped_plan<Carried::parameters, CollectiveKind::all_reduce>;
   constexpr MakePlan kPartsOfMeans = grouped_plan<Carried::parameters, CollectiveKind::reduce_scatter>;
   constexpr MakePlan kSums = grouped_plan<Carried::gradients, CollectiveKind::all_reduce>;

@@ -80,7 +80,9 @@ TEST(ReplayedMethods, EndAlikeOnAllWorkers) {
                 compressor.empty() ? std::string(request.strategy.method.method->compressor) : compressor);
             request.traced_steps = jobs.traced;
             const Replayed all = expect_to_end_alike(request, small_replay(0.1));
-            if (jobs.steps > 0) EXPECT_EQ(all.steps.size(), jobs.steps * static_cast<std::size_t>(world.workers));
+            if (jobs.steps > 0) {
+              EXPECT_EQ(all.steps.size(), jobs.steps * static_cast<std::size_t>(world.workers));
+            }
           }
 }
 
