@@ -36,6 +36,7 @@ constexpr FormerFlag kFormerFlags[] = {{"hbench collective", "--csv", "--format 
                                        {"hbench export", "--csv", "--format csv"},
                                        {"hbench list", "--markdown", "--format markdown"},
                                        {"hbench list", "--explain", "hbench list algorithms --ranks 32"},
+                                       {"hbench list", "--workers", "--ranks"},
                                        {"hbench report", "--full", "--all"},
                                        {"hbench validate", "--collectives", "hbench validate collectives"},
                                        {"hbench validate", "--mlperf", "hbench validate mlperf"},
@@ -47,6 +48,7 @@ constexpr FormerFlag kFormerFlags[] = {{"hbench collective", "--csv", "--format 
                                        {"hbench import", "--format", "--as"},
                                        {"hbench import-job", "--from", "--as"},
                                        {"hbench import-job", "--page", "--out FILE.html"},
+                                       {"hbench import-job", "--title", "it is the name of the file of --out"},
                                        {"hbench sweep", "--emulated-launches", "--launches"},
                                        {"hbench track check", "--min-runs", "min_runs in hbench.toml"},
                                        {"hbench track check", "--max-runs", "max_runs in hbench.toml"}};

@@ -44,7 +44,7 @@ inline constexpr const char* kWorkloadHelp =
 /// Adds `--workload`: a comma list of names, files, and transformers by their numbers, whose commas are their own.
 void add_workloads(Arguments& app, std::vector<std::string>& workloads, const char* help = kWorkloadHelp);
 
-using Help = const char*;
+using Help = const std::string&;
 inline constexpr int kMillion = 1'000'000;
 
 /// Each adds the flag that its name says, which means the same in every verb; what it sets outlives the parsing.

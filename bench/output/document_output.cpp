@@ -10,6 +10,7 @@
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/table.hpp"
 #include "reports/formats/gnuplot.hpp"
 #include "reports/formats/prepare.hpp"
 #include "reports/short_form.hpp"
@@ -20,7 +21,7 @@ namespace {
 constexpr std::string_view kPicture = ".svg", kJson = ".json";
 
 /// By how the file's name ends.
-const Format& format_of(const std::filesystem::path& file) {
+const Format& format_of(const std::filesystem::path& file, bool toml) {
   const std::string extension = file.extension().string();
   if (extension.empty()) return kHtmlFormat;
   std::vector<std::string_view> known;
@@ -28,8 +29,9 @@ const Format& format_of(const std::filesystem::path& file) {
     if (format->extension == extension) return *format;
     known.push_back(format->extension);
   }
-  throw Error(ExitCode::usage, fmt::format("--out {}: no format is written into files '*{}'", file.string(), extension),
-              fmt::format("end its name with {}, {} or {}", fmt::join(known, ", "), kJson, kPicture));
+  throw Error(
+      ExitCode::usage, fmt::format("--out {}: no format is written into files '*{}'", file.string(), extension),
+      fmt::format("end its name with {}{}, {} or {}", toml ? ".toml, " : "", fmt::join(known, ", "), kJson, kPicture));
 }
 
 /// gnuplot draws to its standard output: it writes no file, and knows no name that somebody has given.
@@ -84,10 +86,13 @@ std::string rendered(const Document& document, const Format& format, std::size_t
 
 }  // namespace
 
-void DocumentOutput::add_options(Arguments& app, const char* out) {
+void DocumentOutput::add_options(Arguments& app, const char* out, std::string product) {
+  product_ = std::move(product);
   Option* format = add_format(app, format_name_, "print html, markdown, csv, text or json");
   add_out(app, file_,
-          "write it there instead: FILE.html, .md, .csv, .txt, .json, or .svg (its first chart); -: print it", out);
+          (product_.empty() ? "" : "FILE.toml: " + product_ + "; ") +
+              "write it there instead: FILE.html, .md, .csv, .txt, .json, or .svg (its first chart); -: print it",
+          out);
   Option* wide = add_wide(app, wide_)->excludes(format);
   add_json(app, json_)->excludes(format)->excludes(wide);
 }
@@ -96,7 +101,11 @@ void DocumentOutput::check() {
   if (file_ == "-") file_.clear();
   if (file_.empty()) {
     json_ = json_ || format_name_ == "json";
-    if (!json_ && !format_name_.empty()) format_ = &find_format(format_name_);
+    if (json_ || format_name_.empty()) return;
+    std::vector<std::string_view> known = names_of(formats());
+    known.push_back("json");
+    if (std::ranges::find(known, format_name_) == known.end()) throw unknown_name("format", format_name_, known);
+    format_ = &find_format(format_name_);
     return;
   }
   if (json_ || wide_ || !format_name_.empty())
@@ -104,7 +113,7 @@ void DocumentOutput::check() {
                 "leave out --format, --json and --wide, or --out");
   check_writable(file_, "--out");
   json_ = file_.extension() == kJson;
-  if (!json_ && file_.extension() != kPicture) format_ = &format_of(file_);
+  if (!json_ && file_.extension() != kPicture) format_ = &format_of(file_, !product_.empty());
 }
 
 void DocumentOutput::deliver(const Document& document, const std::function<std::string()>& json,
@@ -118,7 +127,12 @@ void DocumentOutput::deliver(const Document& document, const std::function<std::
     fmt::print("{}", text);
     return;
   }
-  write_whole(file_, text, "--out");
+  try {
+    write_whole(file_, text, "--out");
+  } catch (const Error&) {
+    fmt::print("{}", terminal_text(without_pictures(document, true), wide_));
+    throw;
+  }
   fmt::print("{}\n", file_.string());
 }
 

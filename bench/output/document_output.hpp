@@ -19,8 +19,8 @@ namespace hbench {
 /// from `add_options` until the arguments are parsed.
 class DocumentOutput {
  public:
-  /// `out` are the names of `--out`.
-  void add_options(Arguments& app, const char* out = "--out");
+  /// `out` are the names of `--out`. `product` is what a file that ends in `.toml` gets, of verbs that make one.
+  void add_options(Arguments& app, const char* out = "--out", std::string product = {});
   /// Before `check`: the file of `--out` where its name ends with `.toml`, since a verb makes it beside its document,
   /// which is then printed; else none.
   std::filesystem::path take_toml() { return file_.extension() == ".toml" ? std::exchange(file_, {}) : ""; }
@@ -30,14 +30,17 @@ class DocumentOutput {
   /// where the file cannot be written.
   void check();
   /// Prints or writes `document`, or what `json` gives, or `csv` where the document's tables are not meant. A file
-  /// ending in `.svg` gets the document's first chart, drawn with gnuplot. \throws Error (environment).
+  /// ending in `.svg` gets the document's first chart, drawn with gnuplot. What cannot be written is printed.
+  /// \throws Error (environment).
   void deliver(const Document& document, const std::function<std::string()>& json,
                const std::function<std::string()>& csv = {}) const;
   /// Whether `deliver` prints for people, rather than a format or a file.
   bool for_terminal() const { return !json_ && format_ == nullptr && file_.empty(); }
+  /// Whether standard output has room for a line to people: it holds no format.
+  bool leaves_room() const { return for_terminal() || !file_.empty(); }
 
  private:
-  std::string format_name_;
+  std::string format_name_, product_;
   std::filesystem::path file_;
   bool json_ = false, wide_ = false;
   std::size_t most_markdown_bytes_ = std::numeric_limits<std::size_t>::max();

@@ -96,10 +96,9 @@ std::string with_band(const Point& point) {
   return fmt::format("{} ({}-{})", stated, whole(*point.efficiency_low), whole(*point.efficiency_high));
 }
 
-/// What was simulated of one workload on its most GPUs.
+/// What was simulated of one workload on one number of GPUs.
 struct MatrixGroup {
-  explicit MatrixGroup(const std::vector<Point>& all, const Subject& subject)
-      : workload(subject.workload), points(points_at_most_gpus(all, subject, Evidence::simulated)) {
+  MatrixGroup(const Subject& subject, Pointers given) : workload(subject.workload), points(std::move(given)) {
     if (points.empty()) return;
     workload += fmt::format(", {}", batch_in_words(points.front()->asked));
     contest = contest_of(points);
@@ -130,10 +129,13 @@ struct MatrixGroup {
   bool of_servers = false;
 };
 
-/// What was simulated of each workload on its most GPUs: a row per network, the most efficient first.
+/// What was simulated of each workload: on its most GPUs a row per network, the most efficient first; of one network a
+/// row per number of GPUs.
 Table matrix(const std::vector<Point>& all) {
   std::vector<MatrixGroup> groups;
-  for (const Subject& subject : subjects_by_spread(all)) groups.emplace_back(all, subject);
+  for (const Subject& subject : subjects_by_spread(all))
+    for (Pointers& points : points_by_gpus(all, subject, Evidence::simulated))
+      groups.emplace_back(subject, std::move(points));
   std::erase_if(groups, [](const MatrixGroup& group) { return group.points.empty(); });
   Table table{.grouped = true};
   if (groups.empty()) return table;

@@ -282,12 +282,7 @@ Project parse_project(std::string_view text, const std::filesystem::path& file) 
   return ProjectReader(text, file).read();
 }
 
-void add_rule_options(Arguments& app, std::optional<double>& effect, int& most_launches, bool& unconfirmed) {
-  add_least_effect(app, effect);
-  app.add_option("--max-launches", most_launches,
-                 "of a case, or pairs, with those that have to confirm a change (default: the file's, or twice those "
-                 "that decide); hbench track check measures them where that can be done",
-                 in_range(1, 2000));
+void add_no_confirm(Arguments& app, bool& unconfirmed) {
   app.add_flag("--no-confirm", unconfirmed, "say regressed or improved without further launches that show it again");
 }
 

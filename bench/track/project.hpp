@@ -95,11 +95,12 @@ std::optional<Project> find_project(const std::filesystem::path& named);
 
 /// `3%` or `0.03`. \throws Error (usage) that names `flag` for what is not from 0.001 to 1.
 double parse_share(const std::string& text, std::string_view flag);
-/// `--least-effect`.
-inline void add_least_effect(Arguments& app, std::optional<double>& effect) {
-  app.add_parsed("--least-effect", effect, parse_share, "the least change that counts (default: the file's, or 3%)");
+/// `--least-effect`; `standard` says what it is where it is not given.
+inline void add_least_effect(Arguments& app, std::optional<double>& effect,
+                             const std::string& standard = "the file's, or 3%") {
+  app.add_parsed("--least-effect", effect, parse_share, "the least change that counts (default: " + standard + ")");
 }
-/// That, `--max-launches` and `--no-confirm`.
-void add_rule_options(Arguments& app, std::optional<double>& effect, int& most_launches, bool& unconfirmed);
+/// `--no-confirm`.
+void add_no_confirm(Arguments& app, bool& unconfirmed);
 
 }  // namespace hbench

@@ -48,8 +48,9 @@ ExitCode run_bandwidth(const Call& call) {
       "Names: hbench list workloads|profiles|algorithms|compressors|presets");
   add_network_options(app, request);
   Option* target = app.add_parsed("--target", efficiency, parse_target, "efficiency to reach, below 100%", "90%");
-  Option* map =
-      app.add_flag("--strategies", strategies, "map the fastest strategy over GPUs and bandwidth")->excludes(target);
+  Option* map = app.add_flag("--strategies", strategies,
+                             "map the fastest strategy over GPUs and bandwidth (default: of ring and ps)")
+                    ->excludes(target);
   Option* collective =
       app.add_parsed("--collective", single, compared_collective,
                      "all_reduce: map the fastest algorithm of single collectives over ranks and message size")

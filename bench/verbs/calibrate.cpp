@@ -133,7 +133,7 @@ bool parse_rows(const Call& call, Request& request) {
               "one of this machine that hbench sweep --calibrate left beside it)");
   add_import_hints(app, request.hints);
   add_all(app, request.all, "also each step with its predictions");
-  request.output.add_options(app);
+  request.output.add_options(app, "--out", "the profile (default: that one's name and -fitted.toml)");
   add_verbosity(app, request.verbosity);
   if (app.parse(call)) return false;
   request.file = request.output.take_toml();
@@ -156,7 +156,7 @@ ExitCode calibrate_from_curve(const Request& request, const Profile& profile, Im
   write_whole(request.file, format_profile(fitted.profile), "--out");
   request.output.deliver(curve_fit_document(fitted, parsed.notes),
                          [&] { return curve_fit_json(fitted, parsed.notes, request.file.string()); });
-  if (request.output.for_terminal()) fmt::print("Wrote {}\n", request.file.string());
+  if (request.output.leaves_room()) fmt::print("Wrote {}\n", request.file.string());
   return ExitCode::good;
 }
 
@@ -180,7 +180,7 @@ ExitCode calibrate_from_table(const Request& request, const Profile& profile) {
   write_whole(request.file, format_profile(fitted.profile), "--out");
   request.output.deliver(fit_document(fitted, request.from, request.all),
                          [&] { return fit_json(fitted, request.file.string()); });
-  if (!request.output.for_terminal()) return ExitCode::good;
+  if (!request.output.leaves_room()) return ExitCode::good;
   if (others > 0)
     fmt::print("{} of {} {} not used.\n", counted(static_cast<std::int64_t>(others), "row"),
                of_frameworks ? "other machines, of one rank, with servers or without a baseline" : "other clusters",

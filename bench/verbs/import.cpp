@@ -73,7 +73,7 @@ ExitCode run_import_job(const Call& call) {
   add_profile(app, profile,
               "the cluster where it ran, a name or FILE.toml: compare a prediction with what was measured");
   add_file_format(app, format);
-  output.add_options(app);
+  output.add_options(app, "--out", "the job as a workload");
   if (app.parse(call)) return ExitCode::good;
   if (files.empty()) throw Error(ExitCode::usage, "no file to read", "hbench import-job trace.json.gz");
   const std::filesystem::path workload = output.take_toml();

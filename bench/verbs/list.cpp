@@ -71,6 +71,8 @@ ExitCode run_list(const Call& call) {
   output.check();
   if (!to_draw.empty() && listing.name != "methods")
     throw Error(ExitCode::usage, fmt::format("--draw draws no {}", name), "hbench list methods --draw " + to_draw);
+  if (!to_draw.empty() && !output.for_terminal())
+    throw Error(ExitCode::usage, "--draw draws on the terminal alone", "leave out --out, --format and --json");
   if (!to_draw.empty()) {
     fmt::print("{}", pictures(to_draw));
     return ExitCode::good;

@@ -9,8 +9,7 @@ namespace hbench {
 void add_strategy_options(Arguments& app, PredictionRequest& request, const char* gpus) {
   app.add_parsed("--gpus", request.gpus, parse_gpu_range, "GPU counts: 1..256 doubles, 1..12:1 counts, 1,2,4 lists",
                  gpus);
-  app.add_list("--algorithm", request.algorithms,
-               "algorithms (comma list; default: ring, and ps where no workload and no cluster is named)");
+  app.add_list("--algorithm", request.algorithms, "algorithms (comma list; default: ring)");
   app.add_list("--compressor", request.compressors, "compressors (comma list)");
   add_method_option(app, request);
   app.add_list(

@@ -119,7 +119,12 @@ void add_options(Arguments& app, CheckFlags& flags, TrackRequest& request) {
                  "a branch, a label such as release=2.1, or what hbench track freeze has named: runs with it are the "
                  "baseline (default: the file's, or main)");
   app.add_option("--baseline-db", flags.baseline_database, "another database that has the runs of the baseline");
-  add_rule_options(app, flags.effect, flags.max_launches, flags.unconfirmed);
+  add_least_effect(app, flags.effect);
+  app.add_option("--max-launches", flags.max_launches,
+                 "of a case, with those that have to confirm a change, which are measured where that can be done "
+                 "(default: the file's, or twice those that decide)",
+                 in_range(1, 2000));
+  add_no_confirm(app, flags.unconfirmed);
   flags.output.add_options(app);
   add_verbosity(app, flags.verbosity);
 }

@@ -217,7 +217,11 @@ ExitCode run_pair(const Call& call) {
                "pairs that decide (default: as many as the cases need, 12 for one and 16 for 20)");
   std::optional<double> effect;
   bool unconfirmed = false;
-  add_rule_options(app, effect, request.most_launches, unconfirmed);
+  add_least_effect(app, effect, "3%");
+  app.add_option("--max-launches", request.most_launches,
+                 "pairs, with those that have to confirm a change (default: twice those that decide)",
+                 in_range(1, 2000));
+  add_no_confirm(app, unconfirmed);
   add_metric(app, request.metric);
   add_timeout(app, options.timeout, "stop a launch that takes longer", "600 s");
   add_database(app, options.database, "also store both sides in this database, as two runs");

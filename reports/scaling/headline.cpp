@@ -132,6 +132,21 @@ Pointers points_at_most_gpus(const std::vector<Point>& points, const Subject& su
   return of_one_batch(at_most_gpus(of_evidence(of_subject(scaling_points(points), subject), evidence)));
 }
 
+std::vector<Pointers> points_by_gpus(const std::vector<Point>& points, const Subject& subject, Evidence evidence) {
+  const Pointers all = of_evidence(of_subject(scaling_points(points), subject), evidence);
+  std::set<std::string> networks;
+  std::set<int> counts;
+  for (const Point* point : all) {
+    networks.insert(point->asked.profile);
+    if (gpus_of(point) > 1) counts.insert(gpus_of(point));
+  }
+  if (networks.size() != 1 || counts.empty()) return {of_one_batch(at_most_gpus(all))};
+  std::vector<Pointers> found;
+  for (const int count : counts)
+    found.push_back(of_one_batch(filtered(all, [&](const Point* point) { return gpus_of(point) == count; })));
+  return found;
+}
+
 std::optional<Headline> find_headline(const std::vector<Point>& points) {
   const Pointers speakers = speaking(scaling_points(points));
   Pointers widest;

@@ -50,6 +50,8 @@ Pointers speaking_points(const std::vector<Point>& points, const Subject& subjec
 Pointers of_other_batches(const std::vector<Point>& points, const Subject& subject);
 /// Those of one evidence, at its most GPUs.
 Pointers points_at_most_gpus(const std::vector<Point>& points, const Subject& subject, Evidence evidence);
+/// The same for the rows of a table: of one network at each number of GPUs from two on, the fewest first.
+std::vector<Pointers> points_by_gpus(const std::vector<Point>& points, const Subject& subject, Evidence evidence);
 
 /// The subjects of `points`: first that of the headline, then by falling spread of efficiency on their most GPUs.
 std::vector<Subject> subjects_by_spread(const std::vector<Point>& points);
