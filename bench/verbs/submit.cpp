@@ -34,12 +34,23 @@ constexpr std::string_view kExamples =
     "All other options are those of the sweep (hbench sweep --help), as are all behind --. The same command again does "
     "what is left.";
 
+/// \throws Error (usage) for a name that is none, as are those of workload managers that hbench only reads hosts from.
+const Engine* engine_called(std::string_view name) {
+  try {
+    return &find_entry(engines(), name, "engine");
+  } catch (const Error& error) {
+    throw Error(
+        error.code(), error.what(),
+        error.hint() + "; in a job script of PBS, LSF or Grid Engine, hbench sweep takes its hosts from the job");
+  }
+}
+
 /// The engine's options are a part of the command line, so it is looked for first. Null: none is named.
 const Engine* engine_among(const std::vector<std::string>& arguments) {
   constexpr std::string_view kFlag = "--engine";
   for (auto word = arguments.begin(); word != arguments.end() && *word != "--"; ++word) {
-    if (word->starts_with("--engine=")) return &find_entry(engines(), word->substr(kFlag.size() + 1), "engine");
-    if (*word == kFlag && word + 1 != arguments.end()) return &find_entry(engines(), *(word + 1), "engine");
+    if (word->starts_with("--engine=")) return engine_called(word->substr(kFlag.size() + 1));
+    if (*word == kFlag && word + 1 != arguments.end()) return engine_called(*(word + 1));
   }
   return nullptr;
 }

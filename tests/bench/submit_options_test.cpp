@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
 #include "bench/verbs/submit.hpp"
@@ -103,6 +105,15 @@ TEST(SubmitOptions, ThatAreMistakenAreOneLineWithACure) {
   expect_mistake_in({}, "no engine is named", "--engine slurm");
   expect_mistake_in({"--engine", "slrum"}, "no engine 'slrum'; did you mean 'slurm'?", "known: slurm");
   expect_mistake_in({"--engine=slrum"}, "no engine 'slrum'", "known: slurm");
+  for (const char* manager : {"pbs", "lsf", "sge"})
+    expect_error(
+        [&] {
+          parse_submit_options({{"--engine", manager}, "hbench submit ..."});
+        },
+        ExitCode::usage, HasSubstr(fmt::format("no engine '{}'", manager)),
+        fmt::format("known: {}; in a job script of PBS, LSF or Grid Engine, hbench sweep takes its hosts from "
+                    "the job",
+                    fmt::join(names_of(engines()), ", ")));
   expect_mistake_in({"--engine"}, "--engine needs a value", "hbench submit --help");
   const auto of_slurm = [](std::vector<std::string> arguments, const char* message, const char* hint) {
     arguments.insert(arguments.begin(), "--engine=slurm");
