@@ -68,11 +68,12 @@ std::string more_in_words(const SweepPreparation& sweep) {
                      static_cast<double>(measured * measure.more) * measure.launch_seconds());
 }
 
-/// A line for each case, what is left out, and how long all of it takes.
+/// The hosts, a line for each case, what is left out, and how long all of it takes.
 std::string plan_in_words(const SweepPreparation& sweep) {
   const Plan& plan = sweep.plan;
   double seconds = 0;
-  std::string text;
+  const Allocation& hosts = sweep.machine.allocation;
+  std::string text = hosts.is_local() ? "" : fmt::format("hosts: {}\n", hosts.in_words());
   for (const PlannedCase& each : plan.cases) {
     seconds += sweep.cost(each, plan);
     text += fmt::format("{:9} {:14} {:5} GPUs  {:40} {}", to_string(each.asked.evidence), each.asked.workload,

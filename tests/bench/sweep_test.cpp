@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "collectives/base/file.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/program.hpp"
 #include "tests/support/words.hpp"
@@ -113,6 +114,26 @@ TEST(DryRun, PrintsThePlanAndRunsNothing) {
   EXPECT_THAT(outcome.out, testing::ContainsRegex("[0-9]+ cases and [0-9]+ published points, about"));
   EXPECT_FALSE(std::filesystem::exists(workplace / "hbench.db"));
   EXPECT_FALSE(std::filesystem::exists(workplace / "hbench-report"));
+}
+
+TEST(DryRun, NamesTheHostsButNotThisMachineAlone) {
+  const Workplace workplace;
+  write_file(workplace / "nodes", "node01 8 all.q@node01 UNDEFINED\nnode02 8 all.q@node02 UNDEFINED\n");
+  const std::vector<std::string> dry = {"sweep", "--dry-run", "--gpus", "1..2", "--evidence", "measured"};
+  struct Row {
+    std::vector<std::string> flags;
+    std::map<std::string, std::string> job;
+    std::string first_line;
+  };
+  for (const Row& row :
+       {Row{{}, {{"PE_HOSTFILE", (workplace / "nodes").string()}}, "hosts: node01:8,node02:8 (Grid Engine's job)\n"},
+        Row{{"-H", "a:2,b:2"}, {}, "hosts: -H a:2,b:2\n"}, Row{{}, {}, "measured "}}) {
+    std::vector<std::string> words = dry;
+    words.insert(words.end(), row.flags.begin(), row.flags.end());
+    const Outcome outcome = workplace.run(words, row.job);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, testing::StartsWith(row.first_line));
+  }
 }
 
 TEST(Export, HasARowOfCsvForEveryPoint) {
