@@ -182,6 +182,7 @@ ExitCode run_profile_init(const Call& call) {
       "--nics 8 --transport rdma --price 32usd --out mine.toml\n"
       "What nobody asks (latencies, overheads) is that of clusters with the same kind of links and network, with its "
       "source. hbench profile check FILE questions the result, hbench calibrate measures instead.\n"
+      "All links inside a node count as alike: where NVLink joins pairs alone, give the slowest rate.\n"
       "GPUs of the catalogue: the names in hbench list profiles, and those of cluster-profiles/gpus.");
   add_out(app, file, "the file, FILE.toml");
   for (const OwnQuestion& question : own_questions())
