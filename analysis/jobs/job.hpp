@@ -60,7 +60,7 @@ struct TrainingJob {
   std::optional<Seconds> forward, backward, compute, optimizer_began, optimizer;
   Seconds update;  ///< after the gradients have arrived: `optimizer` and what follows; not known without `backward`
   /// Neither with a kernel of the model nor waiting for an exchange: the GPU waits for its host. Absent where its
-  /// kernels or the backward pass are not known.
+  /// kernels or the backward pass are not known, or it has hardly any kernels.
   std::optional<Seconds> idle;
   std::optional<Seconds> input;  ///< in calls of the data loader; absent where none is recorded
   Seconds communication;         ///< exchanges of gradients, hidden or not; 0: not known

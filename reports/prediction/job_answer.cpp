@@ -56,7 +56,7 @@ Cause exposed(const TrainingJob& job, const std::optional<PredictedJob>& predict
 /// The causes that are worth a change, the largest first.
 std::vector<Cause> causes_of(const TrainingJob& job, const std::optional<PredictedJob>& predicted) {
   const Seconds idle = job.idle.value_or(Seconds(0)), loads = job.input.value_or(Seconds(0));
-  const Seconds input = job.compute ? std::min(loads, idle) : loads;
+  const Seconds input = job.idle ? std::min(loads, idle) : loads;
   std::vector<Cause> causes{{input, "input", "", "give the data loader more workers (num_workers)"},
                             {idle - std::min(idle, input), "the host", ", its GPU idle",
                              "try a larger batch or fewer small kernels (torch.compile, CUDA graphs)"}};
@@ -95,6 +95,11 @@ std::string computation(const TrainingJob& job) {
   return text;
 }
 
+/// The sentence about a job whose GPU computes about nothing in the file.
+std::string without_kernels(const TrainingJob& job) {
+  return fmt::format("What limits the step of {} is not known: the file has hardly any kernels of it", ms(job.step));
+}
+
 /// The sentence about a job whose passes are not known.
 std::string without_passes(const TrainingJob& job) {
   const RecordingAdvice& advice = job.recordings[job.shown].advice;
@@ -119,7 +124,8 @@ std::string job_answer(const TrainingJob& job, const std::optional<PredictedJob>
   if (job.recordings.empty() || !job.hang.empty()) return job.hang;
   const std::vector<Cause> causes = causes_of(job, predicted);
   if (!causes.empty()) return sentence(causes, job.step) + ".";
-  return (job.backward ? computation(job) : without_passes(job)) + ".";
+  if (!job.backward) return without_passes(job) + ".";
+  return (job.compute && !job.idle ? without_kernels(job) : computation(job)) + ".";
 }
 
 }  // namespace hbench

@@ -212,6 +212,22 @@ TEST_F(Kineto, SaysWhereTheDeviceWaitsForItsHost) {
   EXPECT_THAT(job(steps_of_a_host_that_runs_ahead(), 0, "").unknown, Not(Contains(HasSubstr("idle"))));
 }
 
+TEST_F(Kineto, BlamesNoHostWhereTheFileHasHardlyAnyKernels) {
+  TraceText trace;
+  for (int step = 0; step < 3; ++step) {
+    const double host = 100.0 * step;
+    trace.mark(fmt::format("ProfilerStep#{}", step), host, host + 100);
+    trace.kernel("forward", host + 1, 1, host + 1, host + 1.01);
+    trace.host("autograd::engine::evaluate_function: ConvBackward0", host + 5, host + 6, 2);
+    trace.kernel("backward", host + 5.5, 2, host + 5.5, host + 5.51);
+    trace.gradient(host + 6, host + 6.5, 10);
+  }
+  const TrainingJob job = this->job(trace, 0, "");
+  EXPECT_FALSE(job.idle);
+  EXPECT_THAT(job.unknown, Contains(HasSubstr("The file has hardly any kernels of a step (0.02 ms of 100 ms)")));
+  EXPECT_THAT(job.unknown, Not(Contains(HasSubstr("idle"))));
+}
+
 TEST_F(Kineto, WithoutShapesTakesBucketsForGradientsAndSaysSo) {
   const TrainingJob job = this->job(nccl_step(54), 8, "nccl");
   ASSERT_TRUE(job.workload);

@@ -58,6 +58,8 @@ std::vector<Answer> answers() {
       {with(on_gpu(0.19, 0), [](TrainingJob& job) { job.input = Seconds(0.12); }),
        "Computation limits the step: the GPU is busy 95 % of 200.0 ms, 0.0 ms of 60.0 ms of communication are exposed; "
        "faster kernels or lower precision help."},
+      {with(on_gpu(0, 0), [](TrainingJob& job) { job.idle.reset(); }),
+       "What limits the step of 200.0 ms is not known: the file has hardly any kernels of it."},
       {on_gpu(0.145, 0.03),
        "Exposed communication limits the step: 30.0 ms of 200.0 ms (15 %), the last in bucket 2 (16 MiB in 30.0 ms); "
        "try smaller buckets; then the host, 25.0 ms."},
