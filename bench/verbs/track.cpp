@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/points/timed_steps.hpp"
 #include "analysis/points/tracked_metric.hpp"
 #include "analysis/records/words.hpp"
 #include "analysis/track/check.hpp"
 #include "analysis/track/history.hpp"
-#include "analysis/track/sides.hpp"
 #include "bench/command/common_options.hpp"
 #include "bench/command/shell_word.hpp"
 #include "bench/command/verb.hpp"
@@ -169,6 +169,18 @@ bool is_built_here() {
   return top.good() && installation().worker.string().starts_with(top.out + "/");
 }
 
+/// `: 255 ms`, `: median of 4, 150 ms to 4.04 s`; empty where nothing of it counts.
+std::string printed_in_words(const CaseResult& result) {
+  const TrackedMetric metric = tracked_metric(result);
+  const Launches launches = timed_steps(result, metric.name).launches;
+  if (launches.empty()) return "";
+  const auto [least, most] = std::ranges::minmax(launches.front());
+  const std::string value = value_text(median(launches.front()), metric.unit);
+  if (least == most) return ": " + value;
+  return fmt::format(": {}, median of {}, {} to {}", value, launches.front().size(), value_text(least, metric.unit),
+                     value_text(most, metric.unit));
+}
+
 /// What one launch of it prints, in lines. \throws Error where it cannot be launched, or its output is not understood.
 std::string launched_in_words(const TrackedCommand& command) {
   if (!command.build.text.empty())
@@ -177,11 +189,8 @@ std::string launched_in_words(const TrackedCommand& command) {
   const CommandLaunch launch = launch_command(command.run, command.timeout);
   if (launch.code != ExitCode::good) throw Error(launch.code, launch.reason, launch.said);
   std::string text;
-  for (const CaseResult& result : launch.cases) {
-    const Launch values = launch_values(result);
-    text += fmt::format("\n  {}{}", tracked_name(result.asked),
-                        values.empty() ? "" : ": " + value_text(values.front(), tracked_metric(result).unit));
-  }
+  for (const CaseResult& result : launch.cases)
+    text += fmt::format("\n  {}{}", tracked_name(result.asked), printed_in_words(result));
   for (const std::string& line : left_out_lines(launch.left_out)) text += "\n  " + line;
   return text;
 }

@@ -34,5 +34,15 @@ TEST(TrackInit, AddsTheDatabaseToTheFilesThatGitIgnores) {
   }
 }
 
+TEST(TrackInit, SaysOfHowManyNumbersItTakesTheMedian) {
+  const Workplace place;
+  const Outcome outcome = place.shell(R"(printf 'step: %s ms\n' 150 200 310 4040 > log &&
+      "$HBENCH" track init --pattern 'step: ([0-9.]+) ms' --unit ms --take median -- cat log)");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out,
+            "Wrote hbench.toml: 'cat log', which prints\n  cat: 255 ms, median of 4, 150 ms to 4.04 s\n"
+            "Next: hbench track run\n");
+}
+
 }  // namespace
 }  // namespace hbench::track_init_test
