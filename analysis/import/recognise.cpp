@@ -6,6 +6,7 @@
 
 #include "analysis/import/format.hpp"
 #include "analysis/import/number_pattern.hpp"
+#include "collectives/base/read_json.hpp"
 
 namespace hbench {
 namespace {
@@ -39,22 +40,31 @@ void refuse_stranger(std::string_view text, std::string_view file_name) {
 constexpr std::string_view kCollectives =
     R"((?im)busbw|algbw|^[^0-9\n]*bandwidth[^0-9\n]*gb/s[^0-9\n]*$|^\W*[0-9.]+ *[kmg]i?b\W[^\n]*[0-9] *g(?:b/s|bps))";
 
+/// What training jobs print, and benchmarks of serving do not.
+constexpr std::string_view kTraining = R"((?i)\b(?:train(?:ing)?|epochs?|iter(?:ation)?s?|steps?|loss|backward)\b)";
+
+/// A whole document, or the beginning of one: lines of a log may begin with a bracket too.
+bool looks_like_json(std::string_view text) {
+  const char first = text[text.find_first_not_of(" \t\r\n")];
+  return !matches_of(R"(\A\s*(?:\[\s*)?\{\s*")", text, 1).empty() ||
+         ((first == '{' || first == '[') && !read_json(text).is_discarded());
+}
+
 /// Says what to do with a text that no format recognises, by what it looks like.
 std::string way_out(std::string_view text) {
   constexpr std::string_view kTable =
       "a table of collectives is read with a time for each size, of one collective and number of nodes: as nccl-tests, "
       "OSU and IMB print it, or with their columns size (B), type, redop, time (us), algbw, busbw "
-      "(GB/s) and --collective, --ranks, --nodes";
+      "(GB/s) and --collective, --ranks, --nodes; ";
   constexpr std::string_view kJson =
       R"(JSON is read of lines such as {"step_ms": 12.3, "tokens_per_s": 4e5}, or a list [{"name": "step", "unit": "ms", )"
-      R"("value": 12.3}])";
-  constexpr std::string_view kLog = "the log of a training job is for hbench import-job";
-  const char first = text[text.find_first_not_of(" \t\r\n")];
-  const bool is_table = !matches_of(kCollectives, text, 1).empty(), is_json = first == '{' || first == '[';
+      R"("value": 12.3}]; )";
+  constexpr std::string_view kLog = "the log of a training job is for hbench import-job; ";
+  const bool is_table = !matches_of(kCollectives, text, 1).empty(), is_log = !matches_of(kTraining, text, 1).empty();
   return fmt::format(
-      "{}; hbench track init --pattern 'step: ([0-9.]+) ms' --unit ms -- COMMAND tracks a number in a text; "
+      "{}hbench track init --pattern 'step: ([0-9.]+) ms' --unit ms -- COMMAND tracks a number in a text; "
       "hbench list imports has the formats, and --as names one",
-      is_table ? kTable : (is_json ? kJson : kLog));
+      is_table ? kTable : (looks_like_json(text) ? kJson : (is_log ? kLog : "")));
 }
 
 }  // namespace

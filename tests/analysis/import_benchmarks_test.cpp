@@ -210,18 +210,18 @@ TEST(UnknownImports, AreRefusedWithTheWayOut) {
   const std::string
       unknown = "a.txt: nothing known has this format",
       rest =
-          "; hbench track init --pattern 'step: ([0-9.]+) ms' --unit ms -- COMMAND tracks a number in a "
+          "hbench track init --pattern 'step: ([0-9.]+) ms' --unit ms -- COMMAND tracks a number in a "
           "text; hbench list imports has the formats, and --as names one",
       table =
           "a table of collectives is read with a time for each size, of one collective and number of "
           "nodes: as nccl-tests, OSU and IMB print it, or with their columns size (B), type, redop, time "
-          "(us), algbw, busbw (GB/s) and --collective, --ranks, --nodes" +
+          "(us), algbw, busbw (GB/s) and --collective, --ranks, --nodes; " +
           rest,
       json =
           "JSON is read of lines such as {\"step_ms\": 12.3, \"tokens_per_s\": 4e5}, or a list [{\"name\": "
-          "\"step\", \"unit\": \"ms\", \"value\": 12.3}]" +
+          "\"step\", \"unit\": \"ms\", \"value\": 12.3}]; " +
           rest,
-      log = "the log of a training job is for hbench import-job" + rest,
+      log = "the log of a training job is for hbench import-job; " + rest,
       fields =
           "print such as {\"step_ms\": 12.3, \"tokens_per_s\": 4e5}: let names end with _s, _ms, _us, _ns "
           "or _per_s, or add \"unit\": \"ms\" (s, ms, us, ns, min, .../s)",
@@ -235,7 +235,12 @@ TEST(UnknownImports, AreRefusedWithTheWayOut) {
       of_a_job = "make a workload of it: hbench import-job a.txt";
   const std::vector<Refused> all{
       {"iteration 3 | elapsed time per iteration (ms): 5361.6 |\n", unknown, log},
-      {"memory bandwidth: 812 GB/s\n", unknown, log},
+      {"[2024-05-01 10:00:00] step 3, loss 2.1\n", unknown, log},
+      {"[INFO] {0: 'a'}\n", unknown, rest},
+      {"memory bandwidth: 812 GB/s\n", unknown, rest},
+      {"Serving Benchmark Result\nRequest throughput (req/s): 8.1\nMean TTFT (ms): 71.2\n", unknown, rest},
+      {"[1, 2]\n", unknown, json},
+      {"{\n \"summary\": {\n", unknown, json},
       {"{\n  \"summary\": {\n    \"speed\": 3\n  }\n}\n", unknown, json},
       {"| payload | 1 node | 4 nodes |\n| ---: | ---: | ---: |\n|  32KiB | 1.20GBps | 0.01GBps |\n", unknown, table},
       {"all_reduce\n  200.0 MB  400  8212.44  20.53  81.72  153.23\nop  size  count  busbw_avg (Gbps)\n", unknown,
