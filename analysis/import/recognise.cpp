@@ -57,8 +57,8 @@ std::string way_out(std::string_view text) {
       "OSU and IMB print it, or with their columns size (B), type, redop, time (us), algbw, busbw "
       "(GB/s) and --collective, --ranks, --nodes; ";
   constexpr std::string_view kJson =
-      R"(JSON is read of lines such as {"step_ms": 12.3, "tokens_per_s": 4e5}, or a list [{"name": "step", "unit": "ms", )"
-      R"("value": 12.3}]; )";
+      R"(JSON is read of lines such as {"step_ms": 12.3, "tokens_per_s": 4e5}, or a list [{"name": "step", )"
+      R"("unit": "ms", "value": 12.3}]; )";
   constexpr std::string_view kLog = "the log of a training job is for hbench import-job; ";
   const bool is_table = !matches_of(kCollectives, text, 1).empty(), is_log = !matches_of(kTraining, text, 1).empty();
   return fmt::format(

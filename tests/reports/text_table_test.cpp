@@ -55,13 +55,13 @@ TEST(TextTable, ShowsTheFirstCellOfGroupedRowsOnceWhereLinesAreLimited) {
   table.rows = {{"first", "ring", "12.5", "one"}, {"first", "ps", "7", "two"}, {"second", "ring", "8", "three"}};
   table.grouped = true;
   EXPECT_EQ(text_table(table, 80),
-            "  name  step time (us)  note\n"
-            "  ----  --------------  -----\n"
+            " name  step time (us)  note\n"
+            " ----  --------------  -----\n"
             "first\n"
-            "  ring            12.5  one\n"
-            "  ps                 7  two\n"
+            " ring            12.5  one\n"
+            " ps                 7  two\n"
             "second\n"
-            "  ring               8  three\n");
+            " ring               8  three\n");
   EXPECT_EQ(text_table(table, kAnyWidth),
             "group   name  step time (us)  note\n"
             "------  ----  --------------  -----\n"
