@@ -333,7 +333,7 @@ std::string bandwidth_by(std::vector<std::string> arguments) { return printed_by
 TEST(BandwidthVerb, AnswersForEachWorkloadStrategyAndCount) {
   const auto json = nlohmann::json::parse(bandwidth_by({"--workload", "vgg16,resnet50", "--gpus", "8..32", "--profile",
                                                         "hkbu-10gbe", "--target", "70%", "--json", "--quiet"}));
-  EXPECT_EQ(json.at("required").size(), 2 * 4 * 3);
+  EXPECT_EQ(json.at("required").size(), 2 * 2 * 3) << "of workloads, rings and counts";
   EXPECT_EQ(json.at("required").at(0).at("workload"), "vgg16");
   const auto rate = [&](const char* workload, const char* strategy, int gpus) {
     for (const auto& each : json.at("required"))
@@ -352,7 +352,7 @@ TEST(BandwidthVerb, AnswersForEachWorkloadStrategyAndCount) {
   const auto& first = json.at("required").at(0);
   EXPECT_NEAR(first.at("gbit_per_second_per_node").at("least").get<double>(),
               4 * first.at("gbit_per_second_per_gpu").at("least").get<double>(), 1e-9);
-  EXPECT_EQ(json.at("break_even").size(), 4);
+  EXPECT_EQ(json.at("break_even").size(), 2);
 }
 
 TEST(BandwidthVerb, ComparesEachCompressorWithNoneWhateverItsFusion) {

@@ -149,7 +149,7 @@ TEST_F(TraceVerb, RefusesWhatIsNotThere) {
   refused({"--case", "vgg16"}, "no case of the database has 'vgg16' in its name",
           "it has 'resnet18, 2 ranks, ring, batch 16, measured'");
   refused({"--run", "1"}, "run 1 has no traced step, and none that was simulated", _);
-  refused({"--format", "perfetto"}, "no format 'perfetto'", "known: text, markdown, html, csv");
+  refused({"--format", "perfetto"}, "no format 'perfetto'", "known: text, markdown, html, csv, json");
 }
 
 TEST_F(TraceVerb, ShowsTheLedgerAloneWhereNoSpanIsStored) {
