@@ -269,7 +269,10 @@ void answer_fields(Row& row, const Choice& choice) {
   const std::vector<Alternative> best = ranked_first(choice);
   row.words("workload", workload_in_words(choice, best.front()));
   alternative_fields(row, best.front(), choice);
-  row.words("runner-up", best.size() > 1 ? short_words(best[1], choice) : "-", 1);
+  row.words(
+      "runner-up",
+      best.size() > 1 ? fmt::format("{} ({})", best[1].point.asked.profile, gpus_text(best[1].point.asked.gpus)) : "-",
+      1);
 }
 
 Table front_table(const Choice& choice, const std::vector<Alternative>& front) {

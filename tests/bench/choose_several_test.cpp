@@ -73,11 +73,10 @@ TEST(ChooseSeveral, AnswersForEachInALineAndARow) {
   ASSERT_EQ(tables.size(), 1U);
   EXPECT_THAT(titles_of(tables[0]), ElementsAre("workload", "cluster", "GPUs", "strategy", "efficiency", "samples/s",
                                                 "of one GPU", "memory", "USD/h", "meets", "runner-up"));
-  EXPECT_THAT(tables[0].rows,
-              ElementsAre(ElementsAre("VGG-16, batch 32", "lab", "8", "ring", "90 % (85 to 95)", "720", "100", "-",
-                                      "16", "pass", "8 GPUs of dear: 88 % (83 to 93) of ideal speed, 24 USD/h (pass)"),
-                          ElementsAre("ResNet-50, batch 32", "lab", "8", "ring", "70 % (65 to 75)", "560", "100", "-",
-                                      "16", "failed", "-")));
+  EXPECT_THAT(tables[0].rows, ElementsAre(ElementsAre("VGG-16, batch 32", "lab", "8", "ring", "90 % (85 to 95)", "720",
+                                                      "100", "-", "16", "pass", "dear (8 GPUs)"),
+                                          ElementsAre("ResNet-50, batch 32", "lab", "8", "ring", "70 % (65 to 75)",
+                                                      "560", "100", "-", "16", "failed", "-")));
 }
 
 // 2.592 M samples at 720/s, 680 to 760: an hour, 57 to 64 minutes; 16 USD/h.
