@@ -18,7 +18,7 @@ namespace {
 constexpr double kMostDeviations = 4;
 constexpr const char* kCure = "check their unit, and that they were measured on this cluster; nothing is written";
 
-/// How far the model of a library is from measured times where its figures are right (`hbench validate collectives`).
+/// The model of a library is so far from measured times where its figures are right (`hbench validate collectives`).
 constexpr double kNoise = 0.2;
 /// A latency or rate of a data sheet, or of another machine, may be off by a factor of 2.
 const double kUnknown = std::log(2);

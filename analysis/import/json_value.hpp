@@ -19,7 +19,7 @@ class JsonValue {
       : value_(&value), file_name_(file_name), path_(std::move(path)) {}
 
   bool has(const char* name) const;
-  /// Whether it has that member, and not null: null is what does not apply, and older versions lack members.
+  /// Returns whether it has that member, and not null, which is what does not apply. Older versions lack members.
   bool is_set(const char* name) const;
   JsonValue at(const char* name) const;
   /// Of an array.

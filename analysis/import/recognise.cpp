@@ -40,7 +40,7 @@ void refuse_stranger(std::string_view text, std::string_view file_name) {
 constexpr std::string_view kCollectives =
     R"((?im)busbw|algbw|^[^0-9\n]*bandwidth[^0-9\n]*gb/s[^0-9\n]*$|^\W*[0-9.]+ *[kmg]i?b\W[^\n]*[0-9] *g(?:b/s|bps))";
 
-/// What training jobs print, and benchmarks of serving do not.
+/// The words that training jobs print, and benchmarks of serving do not.
 constexpr std::string_view kTraining = R"((?i)\b(?:train(?:ing)?|epochs?|iter(?:ation)?s?|steps?|loss|backward)\b)";
 
 /// A whole document, or the beginning of one: lines of a log may begin with a bracket too.

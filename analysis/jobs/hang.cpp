@@ -22,7 +22,7 @@ std::string text_of(const std::vector<int>& ranks) {
                           : fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
 }
 
-/// Where the ranks of a group are that are recorded, as seen from one of its exchanges.
+/// The whereabouts of the recorded ranks of a group, as seen from one of its exchanges.
 struct Whereabouts {
   std::vector<int> elsewhere, cut_off, completed, waiting, started;
   std::ptrdiff_t absent = 0;  ///< ranks that no recording is of

@@ -103,7 +103,7 @@ struct UnfinishedWork {
   /// What the job waited for, in a sentence of some 30 words: how many exchanges had not completed, the one of them
   /// that was launched first, and which ranks did something else. Empty where it did not hang.
   std::string hang;
-  /// Names what was only on its way, or says that this cannot be told from a hang; empty: neither.
+  /// Names what was only in flight, or reports that it may as well be a hang; empty: neither.
   std::string note;
 };
 

@@ -18,7 +18,7 @@ namespace hbench {
 
 enum class Ahead : std::uint8_t { first, level, second };
 
-/// How far the one with the better figure is ahead, in the words of every verb: by all of the band, by half of it (on
+/// The lead of the one with the better figure, in the words of every verb: by all of the band, by half of it (on
 /// logarithms) and more, or by less. Published pairs that are likely ahead have this order in 9 of 10 cases too
 /// (`hbench validate`).
 enum class LeadVerdict : std::uint8_t { level, likely, ahead };

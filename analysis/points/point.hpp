@@ -73,7 +73,7 @@ struct Point {
   /// Bytes that all send in a step of a prediction, for each GPU: `within` nodes and `between` them. Empty where nobody
   /// knows.
   std::map<std::string, double> sent;
-  /// Of a prediction by a flat algorithm on many GPUs: the seconds of its step by the algorithm that a library would
+  /// The seconds of a step that is predicted by a flat algorithm on many GPUs, by the algorithm that a library would
   /// take instead. Empty where nobody asked.
   std::map<std::string, double> by_library;
   /// The share of a predicted step for which the busiest stage of a pipeline waits for others (its bubble).

@@ -118,7 +118,7 @@ struct Narrowed {
   std::string_view condition() const;
   /// Returns ` if input keeps up, else down to 38 %`: after the figure with its band; `end` is the far end with it.
   std::string in_words(std::string_view end) const;
-  /// Of a band of seconds: how often they are in `amount`, such as the rate of so many samples.
+  /// Returns how often a band of seconds is in `amount`: samples/s of a number of samples.
   Narrowed times_in(double amount) const {
     return {kind, {amount / band.high, amount / band.stated, amount / band.low}};
   }

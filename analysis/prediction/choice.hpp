@@ -112,9 +112,9 @@ struct PriceFlip {
 /// Of the first two of `best_by_cluster`; empty where not both meet the goals and have a cost.
 std::optional<PriceFlip> price_flip(const std::vector<Alternative>& best);
 
-/// Of each cluster the best alternative, the best cluster first. What meets the goals comes before the rest, where
-/// the nearest is the best. Among those that meet them the best is, where samples are counted, the cheapest, or without
-/// a price what takes the fewest hours of GPUs; else the quickest.
+/// Returns the best alternative of each cluster, the best cluster first. What meets the goals comes before the rest,
+/// where the nearest is the best. Among those that meet them the best is, where samples are counted, the cheapest, or
+/// without a price what takes the fewest hours of GPUs; else the quickest.
 std::vector<Alternative> best_by_cluster(const std::vector<Alternative>& alternatives);
 
 /// The alternatives that meet the goals and of which no other is both quicker and cheaper: from the

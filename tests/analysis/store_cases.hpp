@@ -15,7 +15,7 @@ namespace hbench {
 inline const Run kExampleRun{
     .command = "hbench sweep", .version = "0.1.0", .started_at = "2026-01-01T00:00:00Z", .environment = {}};
 
-/// Adds a run of cases of so many samples each, numbered from `first` on.
+/// Adds a run of cases with that number of samples each, numbered from `first` on.
 inline void fill(const std::filesystem::path& file, int cases, int samples, int first = 0) {
   Store store(file);
   const std::int64_t run = store.begin_run(kExampleRun);
