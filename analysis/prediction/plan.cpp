@@ -324,7 +324,7 @@ void PlanBuilder::add_as_recorded(Evidence evidence, const std::string& trace_na
     strategy.fusion = parse_fusion(trace.recorded_fusion());
     if (trace.recorded && !trace.recorded->overlap) strategy.overlap = false;
   }
-  if (evidence == Evidence::simulated && strategy.preset == nullptr && !request_.predicts_engine())
+  if (is_predicted(evidence) && strategy.preset == nullptr && !request_.predicts_engine())
     strategy.preset = &usual_preset(strategy);
   add_on_cluster(evidence, trace_name, profile, gpus, std::move(strategy));
 }

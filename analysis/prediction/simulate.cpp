@@ -174,18 +174,21 @@ StepFacts SimulatedRunner::facts_of(const Setting& setting, const SimulatedStep&
           .node_measured = setting.slowed != 1};
 }
 
-/// The same by what the profile has of a node beside the rate of one GPU that is in use, at the batch at which it has
-/// it.
+/// The same by the rate of a node that the profile has beside that of one GPU, at the batch of both; 1 where GPUs are
+/// said to have another rate.
 double SimulatedRunner::slowed_by_known_node(const PlannedCase& planned) {
   const auto& rates = catalog_.profiles.at(planned.asked.profile).rates;
-  const auto rate = rates.find(planned.asked.workload);
-  const GpuRate known = rate == rates.end() ? GpuRate() : rate->second;
+  const auto known = rates.find(planned.asked.workload);
+  if (known == rates.end() || known->second.node == 0) return 1;
+  const GpuRate& rate = known->second;
   const double given = planned.asked.single_gpu_rate;
-  if (known.node == 0 || (given != 0 && given != known.samples_per_second)) return 1;
+  if (given != 0 && given != rate.samples_per_second) return 1;
   PlannedCase node = planned;
-  if (planned.asked.global_batch > 0 && known.batch > 0)
-    node.asked.batch_per_gpu = known.batch, node.asked.accumulate = 0;
-  return slowed_by_node(node, known.node);
+  if (planned.asked.global_batch > 0 && rate.batch > 0) {
+    node.asked.batch_per_gpu = rate.batch;
+    node.asked.accumulate = 0;
+  }
+  return slowed_by_node(node, rate.node);
 }
 
 SimulatedRunner::Setting SimulatedRunner::setting_of(const PlannedCase& planned, double node_rate) {

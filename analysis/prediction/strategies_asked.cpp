@@ -69,7 +69,7 @@ Names compressors_for(const PredictionRequest& request, const AlgorithmRule& alg
 
 /// Whether somebody's own question is answered by simulation alone: of a workload or a cluster that they name.
 bool is_own_question(const PredictionRequest& request, Evidence evidence) {
-  return evidence == Evidence::simulated && !request.predicts_engine() && !request.is_usual();
+  return is_predicted(evidence) && !request.predicts_engine() && !request.is_usual();
 }
 
 Names fusions_for(const PredictionRequest& request, const AlgorithmRule& algorithm, const CompressorChoice& compressor,

@@ -154,12 +154,12 @@ DatabaseFinding check_identity(Database& database) {
 std::vector<DatabaseFinding> check_database(const std::filesystem::path& file, std::chrono::milliseconds patience) {
   Database database = store::open_as_it_is(file, patience, store::migrations());
   Findings findings = check_integrity(database);
-  if (findings.front().health == Severity::error) return findings;
+  if (findings.front().severity == Severity::error) return findings;
   for (const auto check : {check_references, check_schema, check_journal, check_samples, check_values, check_runs})
     findings.push_back(check(database));
   constexpr int kFirstWithUuids = 7;
   if (store::schema_version(database) >= kFirstWithUuids) findings.push_back(check_identity(database));
-  if (std::ranges::any_of(findings, [](const auto& each) { return each.health == Severity::error; })) return findings;
+  if (std::ranges::any_of(findings, [](const auto& each) { return each.severity == Severity::error; })) return findings;
   Database newest = store::open_for_reading(file, patience, store::migrations());
   std::ranges::move(check_plausibility(newest), std::back_inserter(findings));
   return findings;

@@ -15,7 +15,7 @@ namespace hbench {
 struct DatabaseFinding {
   std::string check;  ///< `integrity`, `references`, `schema`, `journal`, `samples`, `values`, `runs`, `identity`,
                       ///< `plausibility`
-  Severity health = Severity::pass;
+  Severity severity = Severity::pass;
   std::string what;
 };
 

@@ -317,10 +317,12 @@ std::vector<CaseResult> select_history(Database& database, const std::string& qu
 }
 
 std::vector<CaseResult> select_baselines(Database& database) {
-  Statement row(database, select_cases("status = 'done' AND algorithm = 'none'"));
-  std::vector<CaseResult> baselines = select_whole(database, row);
-  std::erase_if(baselines, [](const CaseResult& result) { return !result.asked.is_timed(); });
-  return baselines;
+  std::string timed;
+  for (const EvidenceKind& kind : kEvidenceKinds)
+    if (kind.timed) timed += fmt::format("{}'{}'", timed.empty() ? "" : ", ", kind.name);
+  Statement row(database,
+                select_cases(fmt::format("status = 'done' AND algorithm = 'none' AND evidence IN ({})", timed)));
+  return select_whole(database, row);
 }
 
 void complete_cases(Database& database) {

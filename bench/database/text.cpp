@@ -67,8 +67,10 @@ std::string merge_json(const std::string& db, const std::vector<Merged>& all, Fo
 std::string check_text(const std::string& db, const std::vector<DatabaseFinding>& findings) {
   std::string text;
   for (const DatabaseFinding& finding : findings)
-    text += fmt::format("{}: {}: {}: {}\n", db, to_string(finding.health), finding.check, finding.what);
-  const auto count = [&](Severity health) { return std::ranges::count(findings, health, &DatabaseFinding::health); };
+    text += fmt::format("{}: {}: {}: {}\n", db, to_string(finding.severity), finding.check, finding.what);
+  const auto count = [&](Severity severity) {
+    return std::ranges::count(findings, severity, &DatabaseFinding::severity);
+  };
   return text + fmt::format("{}: errors {}, notes {}\n", db, count(Severity::error), count(Severity::note));
 }
 
@@ -77,7 +79,7 @@ std::string check_json(const std::string& db, const std::vector<DatabaseFinding>
     row.field("db", db);
     row.rows("checks", findings, [](Row& of, const DatabaseFinding& finding) {
       of.field("check", finding.check);
-      of.field("health", to_string(finding.health), "pass, note or error");
+      of.field("health", to_string(finding.severity), "pass, note or error");
       of.field("what", finding.what);
     });
   });

@@ -13,15 +13,15 @@
 namespace hbench {
 namespace {
 
-/// A ring of n ranks has 2 (n - 1) hops of 10 to 20 us: 5 to 10 ms for each bucket, however small, which is no longer
-/// hidden. Published jobs of up to 128 GPUs ran such rings, and are met by them.
+/// A ring of n ranks has 2 (n - 1) hops of 10 to 20 us: from here on 5 to 10 ms for each bucket, however small, which a
+/// backward pass hides no longer.
 constexpr int kMany = 256;
 /// A bucket of PyTorch's DistributedDataParallel; those of others are of its order.
 constexpr std::int64_t kUsualBucket = 25 << 20;
 
 bool is_flat(const PlannedCase& planned, const Catalog& catalog) {
   const auto& [asked, strategy] = planned;
-  if (asked.evidence != Evidence::simulated || asked.gpus < kMany || !strategy.communicates()) return false;
+  if (!asked.is_predicted() || asked.gpus < kMany || !strategy.communicates()) return false;
   const AlgorithmRule& rule = strategy.algorithm;
   const bool groups = rule.uses_groups() || rule.uses_servers() || !strategy.method.division.none();
   return !groups && !rule.is_vendor() && rule.choices().size() == 1 &&
@@ -52,7 +52,7 @@ void compare_with_library(CaseResult& result, const PlannedCase& flat, const Cat
   const std::string chosen = strategy.algorithm.text();
   const PlannedCase other = planned(flat.asked, strategy);
   if (chosen == flat.strategy.algorithm.text() || !refuse_simulation(other, catalog, memory).empty()) return;
-  // What a framework loses beside its schedule is the same share by either.
+  // What a framework loses beside its schedule is the same share by either, so that the schedule alone is simulated.
   const double step = value_of(result, metric::kStep).value_or(0);
   const double lost = step / (step - value_of(result, "ledger/unexplained").value_or(0));
   SimulatedRunner schedules(catalog, stop, false, true);

@@ -70,8 +70,8 @@ ExitCode run_bandwidth(const Call& call) {
   if (!strategies && !single && !bandwidths.empty())
     throw Error(ExitCode::usage, "--bandwidth is of a map", "add --strategies or --collective all_reduce");
   if (!strategies && !single) {
-    // What a network must carry is asked of what people train by; a map compares with servers.
-    if (request.algorithms.empty() && request.presets.empty()) request.algorithms = {"ring"};
+    // A map compares with servers.
+    take_rings(request);
     const auto answer = predicted(verbosity, [&](const Data& data, const SimulationMeans& means) {
       return required_bandwidth(request, efficiency, data, means);
     });

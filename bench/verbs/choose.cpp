@@ -45,8 +45,7 @@ Choice choose_for(const std::string& workload, PredictionRequest request, const 
   const std::string which = request.workloads.size() > 1 ? " for " + workload : "";
   request.workloads = {workload};
   if (request.profiles.empty()) request.profiles = clusters_for(request, filter, data);
-  // The usual placement is no wish for servers: nobody chooses a cluster for them today.
-  if (request.algorithms.empty() && request.presets.empty()) request.algorithms = {"ring"};
+  take_rings(request);
   Choice choice = choose(request, goals, data, means);
   if (choice.alternatives.empty())
     throw Error(ExitCode::usage, fmt::format("nothing is left to choose from{}", which), reasons(choice.refused));

@@ -54,7 +54,7 @@ ExitCode run_check(const Call& call) {
   if (app.parse(call)) return ExitCode::good;
   const std::vector<DatabaseFinding> findings = check_database(database);
   fmt::print("{}", json ? check_json(database.string(), findings) : check_text(database.string(), findings));
-  return std::ranges::any_of(findings, [](const auto& each) { return each.health == Severity::error; })
+  return std::ranges::any_of(findings, [](const auto& each) { return each.severity == Severity::error; })
              ? ExitCode::wrong_data
              : ExitCode::good;
 }

@@ -56,7 +56,7 @@ ExitCode run_list(const Call& call) {
   add_catalogue_options(app, conditions, "with `profiles`: ");
   app.add_option("--draw", to_draw, "with `methods`: draws an iteration of this one, or of all: local-sgd:8");
   add_profile(app, profile, "with `algorithms`: which one `auto` takes for which size on this cluster, and why");
-  app.add_option("--ranks", ranks, "the same for so many ranks", in_range(1, kMostExplained));
+  app.add_option("--ranks", ranks, "with `algorithms`: among this number of ranks", in_range(1, kMostExplained));
   output.add_options(app);
   if (app.parse(call)) return ExitCode::good;
   const bool explain = app.count("--profile") + app.count("--ranks") > 0;

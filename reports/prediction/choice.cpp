@@ -249,19 +249,15 @@ std::vector<Alternative> ranked_first(const Choice& choice) {
   return best_by_cluster(by_purchase(choice.alternatives).front().alternatives);
 }
 
-/// `16 GPUs of aws-p5: 94 % (52 to 100) of ideal speed, 55.04 USD/h (likely)`
-std::string short_words(const Alternative& each, const Choice& choice) {
-  const bool by_hour = !each.cost && each.cost_per_hour;
-  return fmt::format("{} of {}: {}{} ({})", gpus_text(each.point.asked.gpus), each.point.asked.profile,
-                     in_words(each, choice), by_hour ? ", " + price_in_words(each, choice) : "", to_string(each.meets));
-}
-
-/// The answer for one of several workloads, in a line.
+/// `BERT-large, batch 32: 16 GPUs of aws-p5: 94 % (52 to 100) of ideal speed, 55.04 USD/h (likely).`
 std::string short_verdict(const Choice& choice) {
   const Alternative first = ranked_first(choice).front();
-  return fmt::format("{}: {}{}.", workload_in_words(choice, first),
+  const Case& asked = first.point.asked;
+  const bool by_hour = !first.cost && first.cost_per_hour;
+  return fmt::format("{}: {}{} of {}: {}{} ({}).", workload_in_words(choice, first),
                      meets_goals(first) ? "" : "nothing meets " + goals_in_words(choice.goals) + "; the nearest is ",
-                     short_words(first, choice));
+                     gpus_text(asked.gpus), asked.profile, in_words(first, choice),
+                     by_hour ? ", " + price_in_words(first, choice) : "", to_string(first.meets));
 }
 
 /// The best choice for a workload, and the next best cluster.

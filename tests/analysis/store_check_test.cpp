@@ -24,7 +24,7 @@ void fill(const fs::path& file) { hbench::fill(file, 3, 50, 1); }
 std::map<std::string, std::pair<Severity, std::string>> complaints(const fs::path& file) {
   std::map<std::string, std::pair<Severity, std::string>> found;
   for (const DatabaseFinding& finding : check_database(file))
-    if (finding.health != Severity::pass) found[finding.check] = {finding.health, finding.what};
+    if (finding.severity != Severity::pass) found[finding.check] = {finding.severity, finding.what};
   return found;
 }
 
@@ -35,7 +35,7 @@ TEST(DatabaseCheck, FindsNothingInADatabaseThatHbenchWrote) {
   std::vector<std::string> checks;
   for (const DatabaseFinding& finding : check_database(folder / "r.db")) {
     checks.push_back(finding.check);
-    EXPECT_EQ(finding.health, Severity::pass) << finding.check << ": " << finding.what;
+    EXPECT_EQ(finding.severity, Severity::pass) << finding.check << ": " << finding.what;
   }
   EXPECT_THAT(checks, testing::ElementsAre("integrity", "references", "schema", "journal", "samples", "values", "runs",
                                            "identity", "plausibility"));
@@ -128,11 +128,11 @@ TEST(DatabaseCheck, SaysOnlyWhatSqliteFindsInADamagedFile) {
     hurt[page] = 77;
     write_bytes(folder / "hurt.db", hurt);
     const std::vector<DatabaseFinding> findings = check_database(folder / "hurt.db");
-    if (findings.front().health == Severity::pass) continue;
+    if (findings.front().severity == Severity::pass) continue;
     ++found;
     for (const DatabaseFinding& finding : findings) {
       EXPECT_EQ(finding.check, "integrity");
-      EXPECT_EQ(finding.health, Severity::error);
+      EXPECT_EQ(finding.severity, Severity::error);
       EXPECT_EQ(finding.what.find('\n'), std::string::npos);
     }
     EXPECT_THAT(findings.back().what, HasSubstr(".recover"));

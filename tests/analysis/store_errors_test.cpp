@@ -87,7 +87,7 @@ TEST(StoreErrors, AreNoneForAnEmptyFileWhichIsANewDatabase) {
   EXPECT_TRUE(Store(folder / "empty.db", Store::Mode::read_only).runs().empty());
   EXPECT_EQ(bytes_of(folder / "empty.db"), "");
   for (const DatabaseFinding& finding : check_database(folder / "empty.db"))
-    EXPECT_EQ(finding.health, Severity::pass) << finding.what;
+    EXPECT_EQ(finding.severity, Severity::pass) << finding.what;
   EXPECT_EQ(error_of_opening(folder / "empty.db", Store::Mode::read_write), "no error");
 }
 

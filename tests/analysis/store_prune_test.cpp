@@ -89,7 +89,7 @@ TEST(Prune, RemovesWholeRunsAndNothingElse) {
             texts_of({example_result(80, 200), example_result(81, 200), example_result(90, 200),
                       example_result(91, 200), example_result(100, 200), example_result(101, 200)}));
   for (const DatabaseFinding& finding : check_database(folder / "r.db"))
-    EXPECT_EQ(finding.health, Severity::pass) << finding.what;
+    EXPECT_EQ(finding.severity, Severity::pass) << finding.what;
   EXPECT_THAT(prune_database(folder / "r.db", {.before = "2026-08-01T00:00:00Z"}, false).runs, IsEmpty());
 }
 

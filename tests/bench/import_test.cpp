@@ -71,7 +71,7 @@ TEST_F(Import, MakesARunOfTheFilesOfOneCommandWithALaunchForEach) {
   EXPECT_THAT(make_points(store().results()), IsEmpty()) << "a benchmark is no point of a curve";
   EXPECT_THAT(store().baselines(), IsEmpty());
   for (const DatabaseFinding& finding : check_database(folder_ / "x.db"))
-    EXPECT_EQ(finding.health, Severity::pass) << finding.what;
+    EXPECT_EQ(finding.severity, Severity::pass) << finding.what;
 }
 
 TEST_F(Import, AddsNothingWhenItIsRepeated) {
@@ -239,7 +239,7 @@ TEST_F(Import, MergesNoDatabaseWithWhatNoRunCanHaveMeasured) {
     expect_error([&] { run({path("bad.db")}); }, ExitCode::wrong_data, AllOf(HasSubstr("bad.db"), HasSubstr(what)),
                  HasSubstr("db check"));
     const std::vector<DatabaseFinding> findings = check_database(path("bad.db"));
-    EXPECT_EQ(findings.back().health, Severity::error) << sql;
+    EXPECT_EQ(findings.back().severity, Severity::error) << sql;
     EXPECT_THAT(findings.back().what, HasSubstr(what));
   }
   EXPECT_TRUE(store().runs().empty());
