@@ -10,6 +10,7 @@
 
 #include "analysis/prediction/case_memory.hpp"
 #include "analysis/records/emulation.hpp"
+#include "analysis/records/machine_load.hpp"
 #include "analysis/trace/ledger.hpp"
 #include "bench/emulation/namespaces.hpp"
 #include "bench/launch/installation.hpp"
@@ -133,13 +134,19 @@ bool links_fell_short(const std::vector<Sample>& samples) {
   });
 }
 
-std::string why_void(const std::vector<Sample>& samples, double dilation) {
-  for (const Sample& sample : samples)
-    if (sample.metric == metric::kEmulatedBusy && sample.value > kMostBusy)
-      return fmt::format(
-          "void: the processors had nothing left to give for {:.0f} % of the time, and may for {:.0f}: what was timed "
-          "is this machine; give a larger --dilation than {:g}",
-          100 * sample.value, 100 * kMostBusy, dilation);
+std::string why_void(const std::vector<Sample>& samples, double dilation, const LoadWatch& watch) {
+  for (const Sample& sample : samples) {
+    if (sample.metric != metric::kEmulatedBusy || sample.value <= kMostBusy) continue;
+    std::string cure = fmt::format("give a larger --dilation than {:g}", dilation);
+    for (const MachineLoad& load : machine_loads({.samples = watch.samples(0)}))
+      if (load.disturbed())
+        cure = fmt::format("other processes took {:.1f} of {:.0f} cores: run it without them",
+                           load.others + load.stolen, load.cores);
+    return fmt::format(
+        "void: the processors had nothing left to give for {:.0f} % of the time, and may for {:.0f}: what was timed is "
+        "this machine; {}",
+        100 * sample.value, 100 * kMostBusy, cure);
+  }
   return {};
 }
 
@@ -210,18 +217,12 @@ LaunchOutcome emulate_launch(const EmulatedCase& emulated, const MeasureOptions&
           in_own_namespaces() + Words{own_program(), "emulate", to_json(links), checked ? "checked" : "unchecked"},
   };
   LaunchLog log(launch, links.ranks());
+  const LoadWatch load;
   const JobOutcome end = start_ranks(start, options.host, log.reports, [&](const WorkerLine& line) { log.note(line); });
   if (interrupted()) return {};
-  if (end.code != ExitCode::good) {
-    LaunchOutcome outcome = lost_launch(end.code, launch, end.reason);
-    outcome.overloaded = links_fell_short(log.samples);
-    return outcome;
-  }
-  if (std::string why = why_void(log.samples, dilation); !why.empty()) {
-    LaunchOutcome outcome = lost_launch(ExitCode::environment, launch, why);
-    outcome.overloaded = true;
-    return outcome;
-  }
+  if (end.code != ExitCode::good) return lost_launch(end.code, launch, end.reason, links_fell_short(log.samples));
+  if (const std::string why = why_void(log.samples, dilation, load); !why.empty())
+    return lost_launch(ExitCode::environment, launch, why, true);
   LaunchOutcome outcome{.samples = std::move(log.samples), .traced = log.traced_steps()};
   for (TracedStep& step : outcome.traced)
     for (Span& span : step.spans) span.begin = span.begin / dilation, span.end = span.end / dilation;

@@ -127,13 +127,14 @@ std::string first_gpus(const char* visible, int count) {
   return all.substr(0, end);
 }
 
-LaunchOutcome lost_launch(ExitCode code, int launch, const std::string& reason) {
+LaunchOutcome lost_launch(ExitCode code, int launch, const std::string& reason, bool overloaded) {
   return {.samples = {{.launch = launch,
                        .metric = std::string(metric::kLaunchLost),
                        .value = static_cast<double>(code),
                        .unit = "exit code"}},
           .code = code,
-          .reason = fmt::format("launch {}: {}", launch + 1, reason)};
+          .reason = fmt::format("launch {}: {}", launch + 1, reason),
+          .overloaded = overloaded};
 }
 
 LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, int launch) {

@@ -57,8 +57,8 @@ struct LaunchOutcome {
 /// \param visible that variable now; null or empty where it is not set. Pure.
 std::string first_gpus(const char* visible, int count);
 
-/// A launch that failed, for a reason in one line.
-LaunchOutcome lost_launch(ExitCode code, int launch, const std::string& reason);
+/// A launch that failed, for a reason in one line; `overloaded` as in `LaunchOutcome`.
+LaunchOutcome lost_launch(ExitCode code, int launch, const std::string& reason, bool overloaded = false);
 
 /// Runs one launch of a measured case in processes of its own, with the machine's load around it; a lost or hung rank
 /// is named in the reason, and no process stays behind. One rank is slowed down where HBENCH_TEST_DELAY says so.

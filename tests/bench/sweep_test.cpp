@@ -117,6 +117,7 @@ TEST(DryRun, PrintsThePlanAndRunsNothing) {
 }
 
 TEST(DryRun, NamesTheHostsButNotThisMachineAlone) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
   const Workplace workplace;
   write_file(workplace / "nodes", "node01 8 all.q@node01 UNDEFINED\nnode02 8 all.q@node02 UNDEFINED\n");
   const std::vector<std::string> dry = {"sweep", "--dry-run", "--gpus", "1..2", "--evidence", "measured"};
