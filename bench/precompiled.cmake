@@ -30,7 +30,7 @@ endfunction()
 option(HBENCH_JOIN "Compile the files of a room together: quick for a whole build, slow for one change" OFF)
 # The files of these rooms define the same names, each for itself: most are entries of families.
 set(HBENCH_APART
-  analysis/fit analysis/import analysis/jobs analysis/store analysis/track
+  analysis/fit analysis/import analysis/job analysis/store analysis/track
   bench/command bench/doctor bench/frameworks bench/front bench/hosts bench/output bench/submit bench/track bench/verbs bench/worker
   collectives/algorithms collectives/arithmetic collectives/compressors collectives/placement collectives/program
   collectives/transport

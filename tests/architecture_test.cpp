@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,10 +68,10 @@ const std::vector<Layer> kRooms{
     {"workloads/presets", {}},
     {"workloads/optimizers", {}},
     {"workloads/methods", {"workloads/optimizers"}},
-    {"workloads/step", {"workloads/methods", "workloads/models", "workloads/optimizers", "workloads/presets"}},
+    {"workloads/step", {"workloads/models", "workloads/presets", "workloads/optimizers", "workloads/methods"}},
     {"workloads/simulation", {"workloads/methods", "workloads/step"}},
     {"workloads/engine",
-     {"workloads/methods", "workloads/models", "workloads/optimizers", "workloads/step", "workloads/simulation"}},
+     {"workloads/models", "workloads/optimizers", "workloads/methods", "workloads/step", "workloads/simulation"}},
     {"workloads", {"workloads/models", "workloads/step", "workloads/engine"}},
     {"analysis/catalogue", {}},
     {"analysis/statistics", {}},
@@ -78,21 +80,20 @@ const std::vector<Layer> kRooms{
     {"analysis/trace", {"analysis/statistics", "analysis/records"}},
     {"analysis/points", {"analysis/statistics", "analysis/records", "analysis/published", "analysis/trace"}},
     {"analysis/store", {"analysis/records", "analysis/points"}},
-    {"analysis/track",
-     {"analysis/statistics", "analysis/records", "analysis/trace", "analysis/points", "analysis/store"}},
-    {"analysis/import", {"analysis/records", "analysis/points", "analysis/store", "analysis/track"}},
-    {"analysis/jobs", {"analysis/import"}},
+    {"analysis/import", {"analysis/records", "analysis/points", "analysis/store"}},
     {"analysis/prediction",
      {"analysis/statistics", "analysis/records", "analysis/published", "analysis/trace", "analysis/points",
-      "analysis/store", "analysis/track", "analysis/jobs"}},
+      "analysis/store"}},
     {"analysis/fit", {"analysis/points", "analysis/import", "analysis/prediction"}},
     {"reports/document", {}},
     {"reports/formats", {"reports/document"}},
     {"reports", {"reports/document", "reports/formats"}},
     {"reports/rows", {"reports/document", "reports/formats"}},
-    {"reports/prediction", {"reports/document", "reports/rows"}},
     {"reports/scaling", {"reports/formats", "reports"}},
-    {"reports/track", {"reports/document", "reports/formats", "reports/rows"}},
+    {"reports/fit", {"reports/rows"}},
+    {"reports/import", {"reports/formats"}},
+    {"reports/trace", {"reports/document"}},
+    {"reports/catalogue", {"reports/rows"}},
     {"bench/command", {}},
     {"bench/database", {}},
     {"bench/worker", {}},
@@ -101,8 +102,7 @@ const std::vector<Layer> kRooms{
     {"bench/doctor", {"bench/worker", "bench/launch"}},
     {"bench/front", {"bench/worker", "bench/launch"}},
     {"bench/hosts", {"bench/command", "bench/worker", "bench/launch", "bench/doctor"}},
-    {"bench/submit", {"bench/command", "bench/launch"}},
-    {"bench/output", {"bench/command", "bench/launch", "bench/frameworks", "bench/submit"}},
+    {"bench/output", {"bench/command", "bench/launch", "bench/frameworks"}},
     {"bench/sweep",
      {"bench/command", "bench/worker", "bench/launch", "bench/frameworks", "bench/doctor", "bench/hosts",
       "bench/output"}},
@@ -111,12 +111,9 @@ const std::vector<Layer> kRooms{
      {"bench/command", "bench/worker", "bench/launch", "bench/doctor", "bench/output", "bench/sweep"}},
     {"bench/emulation", {"bench/worker", "bench/launch", "bench/sweep"}},
     {"bench/micro", {"bench/worker", "bench/launch", "bench/sweep"}},
-    {"bench/track",
-     {"bench/command", "bench/launch", "bench/doctor", "bench/output", "bench/sweep", "bench/collective"}},
     {"bench/verbs",
      {"bench/command", "bench/database", "bench/worker", "bench/launch", "bench/frameworks", "bench/doctor",
-      "bench/hosts", "bench/submit", "bench/output", "bench/sweep", "bench/calibrate", "bench/collective",
-      "bench/emulation", "bench/track"}},
+      "bench/hosts", "bench/output", "bench/sweep", "bench/calibrate", "bench/collective", "bench/emulation"}},
     {"bench", {"bench/command", "bench/front", "bench/verbs"}},
     {"bench/peers", {"bench/worker", "bench/verbs"}},
 };
@@ -156,6 +153,25 @@ std::string_view room_of(std::string_view path) {
   return path.substr(0, sub == std::string_view::npos ? top : sub);
 }
 
+/// What `bench/features.cmake` names.
+const std::set<std::string, std::less<>>& features() {
+  static const std::set<std::string, std::less<>> names = [] {
+    std::ifstream in(std::filesystem::path(HBENCH_SOURCE_DIR) / "bench/features.cmake");
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    const std::size_t begin = text.find("set(HBENCH_FEATURES") + std::string_view("set(HBENCH_FEATURES").size();
+    std::istringstream words(text.substr(begin, text.find(')', begin) - begin));
+    return std::set<std::string, std::less<>>(std::istream_iterator<std::string>(words), {});
+  }();
+  return names;
+}
+
+/// The feature in whose folder a file lies; empty for the core.
+std::string_view feature_of(std::string_view path) {
+  const std::string_view room = room_of(path);
+  const std::string_view name = room.substr(std::min(room.size(), room.find('/') + 1));
+  return room.find('/') != room.npos && features().contains(name) ? name : std::string_view();
+}
+
 /// A source with its header: what is read, changed and built as one.
 std::string unit_of(std::string_view path) { return std::string(path.substr(0, path.rfind('.'))); }
 
@@ -180,11 +196,14 @@ std::optional<std::string> refusal(std::string_view file, std::string_view heade
   if (from == "reports" && name.starts_with("analysis/store/")) return edge + "reports never see the store";
   if (from != to && std::ranges::find(layer->below, to) == layer->below.end())
     return edge + "a folder includes only from those below it";
+  if (const std::string_view feature = feature_of(name); !feature.empty() && feature != feature_of(file))
+    return edge + "only the feature " + std::string(feature) + " includes from its folders";
   return std::nullopt;
 }
 
 /// Why `file` may not include the header `name` of the same top folder; nothing when it may.
 std::optional<std::string> refusal_of_room(std::string_view file, std::string_view name) {
+  if (!feature_of(file).empty()) return std::nullopt;  // what it may include is the core, and itself
   const std::string_view from = room_of(file), to = room_of(name);
   const std::string edge = std::string(file) + " includes " + std::string(name) + ": ";
   const auto layer = std::ranges::find(kRooms, from, &Layer::folder);
@@ -469,7 +488,7 @@ TEST(ArchitectureRule, AcceptsWhatIsBelow) {
   EXPECT_EQ(refusal("reports/formats/text_table.cpp", "\"analysis/points/points.hpp\""), std::nullopt);
   EXPECT_EQ(refusal("bench/main.cpp", "\"reports/report.hpp\""), std::nullopt);
   EXPECT_EQ(refusal("analysis/prediction/plan.cpp", "\"workloads/step/strategy.hpp\""), std::nullopt);
-  EXPECT_EQ(refusal("reports/prediction/choice.cpp", "\"workloads/step/trace.hpp\""), std::nullopt);
+  EXPECT_EQ(refusal("reports/choose/choice.cpp", "\"workloads/step/trace.hpp\""), std::nullopt);
   EXPECT_EQ(refusal("collectives/endpoints/mpi_endpoint.cpp", "<mpi.h>"), std::nullopt);
   EXPECT_EQ(refusal("collectives/cuda/check.cpp", "<cuda_runtime_api.h>"), std::nullopt);
   EXPECT_EQ(refusal("analysis/store/sqlite.cpp", "<sqlite3.h>"), std::nullopt);
@@ -481,6 +500,9 @@ TEST(ArchitectureRule, RefusesEveryOtherEdge) {
   EXPECT_TRUE(refusal("workloads/step/trace.cpp", "\"analysis/records/records.hpp\""));
   EXPECT_TRUE(refusal("analysis/points/points.cpp", "\"reports/document/document.hpp\""));
   EXPECT_TRUE(refusal("reports/formats/text_table.cpp", "\"bench/sweep/plan.hpp\""));
+  EXPECT_TRUE(refusal("analysis/prediction/plan.cpp", "\"analysis/choose/choose.hpp\"")) << "the core needs no feature";
+  EXPECT_TRUE(refusal("bench/choose/choose.cpp", "\"reports/bandwidth/bandwidth.hpp\"")) << "nor does another feature";
+  EXPECT_EQ(refusal("bench/choose/choose.cpp", "\"reports/choose/choice.hpp\""), std::nullopt);
   EXPECT_TRUE(refusal("workloads/step/strategy.cpp", "\"analysis/prediction/plan.hpp\""));
   EXPECT_TRUE(refusal("reports/formats/text_table.cpp", "\"analysis/store/store.hpp\""));
   EXPECT_TRUE(refusal("collectives/algorithms/recursive_doubling.cpp", "\"tests/support/mutate.hpp\""));

@@ -1,8 +1,11 @@
 #include "analysis/points/tracked_metric.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "analysis/records/metrics.hpp"
+#include "collectives/base/units_text.hpp"
 
 namespace hbench {
 namespace {
@@ -27,6 +30,19 @@ TrackedMetric tracked_metric(const CaseResult& result) {
   const bool only_out_of_place =
       timed_sample(result, metric::kInPlace) == nullptr && timed_sample(result, metric::kOutOfPlace) != nullptr;
   return {.name = only_out_of_place ? metric::kOutOfPlace : metric::kInPlace, .unit = "s"};
+}
+
+std::string tracked_name(const Case& asked) {
+  if (asked.is_benchmark()) return asked.benchmark;
+  if (asked.is_collective())
+    return fmt::format("{} of {}, {} ranks, {} by {}", asked.collective.name,
+                       exact_text(Bytes(static_cast<double>(asked.collective.bytes))), asked.gpus,
+                       asked.strategy.label(), asked.collective.executor);
+  const std::string how = asked.strategy.communicates() ? asked.strategy_label() : "alone";
+  return fmt::format(
+      "{}, {} {}, {}, batch {}", asked.workload, asked.gpus,
+      asked.training.on_gpu() ? (asked.gpus == 1 ? "GPU" : "GPUs") : (asked.gpus == 1 ? "rank" : "ranks"), how,
+      asked.batch_label());
 }
 
 }  // namespace hbench

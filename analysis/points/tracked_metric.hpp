@@ -1,6 +1,7 @@
 #pragma once
 
-/// The figure by which a timed case is tracked: its name among the samples, its unit, and which way is worse. Pure.
+/// What a timed case is called, and the figure by which it is tracked: its name among the samples, its unit, and
+/// which way is worse. Pure.
 
 #include <string>
 #include <string_view>
@@ -19,5 +20,9 @@ struct TrackedMetric {
 /// Of a collective its time in place, or out of place where it was timed in no other way; of a benchmark its
 /// time, rate or amount; else the step.
 TrackedMetric tracked_metric(const CaseResult& result);
+
+/// What a timed case is called for people: `resnet18, 2 GPUs, ring, batch 16`, `all-reduce of 1MiB, 4 ranks, ring by
+/// mpi`.
+std::string tracked_name(const Case& asked);
 
 }  // namespace hbench

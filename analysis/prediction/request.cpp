@@ -158,4 +158,19 @@ std::string batches_in_words(const PredictionRequest& request) {
                      parts.empty() ? "" : "; ", parts);
 }
 
+double parse_flag_amount(std::string_view text, std::string_view flag, std::initializer_list<Unit> units,
+                         std::string_view example) {
+  constexpr double kMost = 1e15;  // more samples or hours than anybody has
+  const double amount = parse_amount(text, {units.begin(), units.size()}).value_or(0);
+  if (amount > 0 && amount < kMost) return amount;
+  throw Error(ExitCode::usage, fmt::format("{} {} is invalid", flag, text), fmt::format("write such as {}", example));
+}
+
+double parse_target_efficiency(std::string_view text) {
+  const double efficiency = parse_flag_amount(text, "--target", {{"", 1}, {"%", 0.01}}, "90% or 0.9");
+  if (efficiency <= 1) return efficiency;
+  throw Error(ExitCode::usage, fmt::format("--target {} is more than the ideal", text),
+              "it is an efficiency, such as 90% or 0.9");
+}
+
 }  // namespace hbench

@@ -6,6 +6,7 @@
 /// (strong scaling), in one micro-batch or several whose gradients are added up. Pure.
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "analysis/records/records.hpp"
+#include "collectives/base/units_text.hpp"
 #include "workloads/optimizers/optimizer.hpp"
 #include "workloads/step/recomputation.hpp"
 
@@ -99,5 +101,11 @@ GpuBatch gpu_batch(const PredictionRequest& request, int workers, int usual);
 /// What a reader of curves must know of batches: `strong scaling: 8192 samples a step at every GPU count`. Empty for
 /// weak scaling without accumulation.
 std::string batches_in_words(const PredictionRequest& request);
+
+/// A number above 0 with one of `units`, as `flag` takes it. \throws Error (usage) that quotes the text and `example`.
+double parse_flag_amount(std::string_view text, std::string_view flag, std::initializer_list<Unit> units,
+                         std::string_view example);
+/// The efficiency that --target asks for: `90%` or `0.9`, at most 1. \throws Error (usage).
+double parse_target_efficiency(std::string_view text);
 
 }  // namespace hbench

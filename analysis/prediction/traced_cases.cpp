@@ -9,11 +9,11 @@
 
 #include "analysis/points/baseline.hpp"
 #include "analysis/points/plausible.hpp"
+#include "analysis/points/tracked_metric.hpp"
 #include "analysis/prediction/rate_model.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/records/rank_hosts.hpp"
 #include "analysis/trace/ledger.hpp"
-#include "analysis/track/sides.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 #include "workloads/methods/method.hpp"

@@ -39,4 +39,14 @@ inline constexpr const char* kFrameworkRevision = "frameworks/1";  ///< of the s
 inline constexpr const char* kEmulationRevision = "emulation/1";
 inline constexpr const char* kCollectiveRevision = "collective/1";
 
+/// A fact that differs; empty where a side does not state it.
+struct ChangedFact {
+  std::string fact, before, after;
+};
+
+/// The facts of two environments that differ, by name. Digests of machines are left out: the facts that they are made
+/// of are compared themselves.
+std::vector<ChangedFact> changed_facts(const std::map<std::string, std::string>& before,
+                                       const std::map<std::string, std::string>& after);
+
 }  // namespace hbench

@@ -200,23 +200,6 @@ std::string obstacle(const Side& baseline, const Side& head) {
 
 }  // namespace
 
-std::vector<ChangedFact> changed_facts(const std::map<std::string, std::string>& before,
-                                       const std::map<std::string, std::string>& after) {
-  std::set<std::string> names;
-  for (const auto* facts : {&before, &after})
-    for (const auto& [name, value] : *facts)
-      if (!name.starts_with("machine ")) names.insert(name);
-  std::vector<ChangedFact> changed;
-  const auto value_of = [](const auto& facts, const std::string& name) {
-    const auto found = facts.find(name);
-    return found == facts.end() ? std::string() : found->second;
-  };
-  for (const std::string& name : names)
-    if (ChangedFact fact{name, value_of(before, name), value_of(after, name)}; fact.before != fact.after)
-      changed.push_back(std::move(fact));
-  return changed;
-}
-
 Causes find_causes(const CausesSide& baseline, const CausesSide& head) {
   const Side before(baseline.runs), after(head.runs);
   Causes result{.grown = {}, .facts = changed_facts(baseline.environment, head.environment)};

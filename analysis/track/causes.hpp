@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/records/fingerprint.hpp"
 #include "analysis/records/records.hpp"
 
 namespace hbench {
@@ -38,11 +39,6 @@ struct SlowRank {
   Seconds others;    ///< the middle growth of the other ranks'
 };
 
-/// A fact that differs; empty where a side does not state it.
-struct ChangedFact {
-  std::string fact, before, after;
-};
-
 struct Causes {
   std::vector<GrownPart> grown;  ///< the largest growth first
   std::optional<SlowRank> slow_rank;
@@ -51,10 +47,6 @@ struct Causes {
   /// empty. What runs state of themselves is quoted as it is: whoever prints it escapes it.
   std::vector<std::string> sentences;
 };
-
-/// By name. Digests of machines are left out: the facts that they are made of are compared themselves.
-std::vector<ChangedFact> changed_facts(const std::map<std::string, std::string>& before,
-                                       const std::map<std::string, std::string>& after);
 
 /// A part has grown where its launches say so beyond their own scatter: by Mann and Whitney's exact test at a level of
 /// 1 %, by more than three deviations of a launch (robust, of the wider side), and by 1 % of the step at least. Two

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/points/tracked_metric.hpp"
 #include "analysis/records/judgements.hpp"
 #include "analysis/records/words.hpp"
 #include "analysis/track/causes.hpp"

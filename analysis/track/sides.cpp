@@ -101,19 +101,6 @@ BaselineRuns baseline_runs(const std::vector<Run>& runs, std::int64_t head,
   return {.runs = {begin, chosen.end()}, .earlier = {chosen.begin(), begin}};
 }
 
-std::string tracked_name(const Case& asked) {
-  if (asked.is_benchmark()) return asked.benchmark;
-  if (asked.is_collective())
-    return fmt::format("{} of {}, {} ranks, {} by {}", asked.collective.name,
-                       exact_text(Bytes(static_cast<double>(asked.collective.bytes))), asked.gpus,
-                       asked.strategy.label(), asked.collective.executor);
-  const std::string how = asked.strategy.communicates() ? asked.strategy_label() : "alone";
-  return fmt::format(
-      "{}, {} {}, {}, batch {}", asked.workload, asked.gpus,
-      asked.training.on_gpu() ? (asked.gpus == 1 ? "GPU" : "GPUs") : (asked.gpus == 1 ? "rank" : "ranks"), how,
-      asked.batch_label());
-}
-
 std::vector<TrackedSides> pair_sides(const TrackedAnswers& answers) {
   std::ranges::for_each(answers.head, check_plausible);
   for (const auto* runs : {&answers.baseline, &answers.earlier})

@@ -55,7 +55,4 @@ std::vector<TrackedSides> pair_sides(const TrackedAnswers& answers);
 /// The value of each launch of a timed case: the median over iterations of its `tracked_metric`.
 Launch launch_values(const CaseResult& result);
 
-/// `resnet18, 2 GPUs, ring, batch 16`, `all-reduce of 1MiB, 4 ranks, ring by mpi`.
-std::string tracked_name(const Case& asked);
-
 }  // namespace hbench

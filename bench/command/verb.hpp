@@ -1,6 +1,7 @@
 #pragma once
 
-/// The verbs of the program: one file each, listed in `verbs.cpp`.
+/// The verbs of the program: one file each, those of the core listed in `verbs.cpp`, others by their features
+/// (`bench/output/feature.hpp`).
 ///
 /// The options of a command as data, from which completions and man pages are made: what `--help` prints as text.
 
@@ -27,6 +28,7 @@ struct Call {
 struct Verb {
   std::string_view name;
   std::string_view summary;
+  int place = 0;  ///< among the others in help: by it they are sorted
   /// Hidden verbs are for the program itself.
   bool hidden = false;
   /// Whether it needs LibTorch, MPI or NCCL in its own process, which hbench-worker has and hbench has not. Null: no.
@@ -35,7 +37,7 @@ struct Verb {
   ExitCode (*run)(const Call& call);
 };
 
-/// Of `hbench`, in the order in which `hbench --help` prints them.
+/// Of `hbench`, core and features, by their places: the order in which `hbench --help` prints them.
 std::span<const Verb* const> verbs();
 /// Of both programs, for themselves.
 std::span<const Verb* const> inner_verbs();

@@ -9,11 +9,9 @@
 #include "analysis/catalogue/figures.hpp"
 #include "analysis/import/format.hpp"
 #include "analysis/prediction/case_strategy.hpp"
-#include "analysis/prediction/compare.hpp"
 #include "bench/frameworks/framework_job.hpp"
 #include "bench/launch/host.hpp"
 #include "bench/launch/launcher.hpp"
-#include "bench/submit/engine.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/compressors/compressor.hpp"
@@ -21,8 +19,8 @@
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/network/choose.hpp"
 #include "collectives/placement/placement.hpp"
+#include "reports/catalogue/profiles.hpp"
 #include "reports/formats/formats.hpp"
-#include "reports/prediction/profiles.hpp"
 #include "reports/report.hpp"
 #include "workloads/methods/method.hpp"
 #include "workloads/methods/plan_check.hpp"
@@ -54,12 +52,6 @@ Table placement_table(const Data&) {
 
 Table launcher_table(const Data&) {
   return family_table("launcher", launchers(), [path = this_host().path](Row& row, const Launcher& entry) {
-    row.words("state", state_text(entry.availability(path)));
-  });
-}
-
-Table engine_table(const Data&) {
-  return family_table("engine", engines(), [path = this_host().path](Row& row, const Engine& entry) {
     row.words("state", state_text(entry.availability(path)));
   });
 }
@@ -115,14 +107,6 @@ Table import_table(const Data&) {
                       [](Row& row, const ImportFormat& entry) { row.words("example", entry.example); });
 }
 
-Table comparison_table(const Data&) {
-  return family_table("comparison", ready_comparisons(), [](Row& row, const ReadyComparison& entry) {
-    row.words("frameworks", entry.presets);
-    row.words("workloads", entry.workloads);
-    row.words("GPUs", entry.gpus);
-  });
-}
-
 constexpr std::array kListings{
     Listing{"algorithms", "algorithms of each collective", [](const Data&) { return algorithm_table(); }},
     Listing{"compressors", "how gradients are encoded on the wire", [](const Data&) { return compressor_table(); }},
@@ -135,7 +119,6 @@ constexpr std::array kListings{
     Listing{"frameworks", "frameworks to measure", framework_table, "state"},
     Listing{"executors", "how ranks communicate", [](const Data&) { return executor_table(); }, "state"},
     Listing{"launchers", "how ranks are started", launcher_table, "state"},
-    Listing{"engines", "who gives hosts to hbench submit", engine_table, "state"},
     Listing{"profiles", "clusters to simulate",
             [](const Data& data) { return profile_table(all_profiles(data.profiles)); }},
     Listing{"workloads", "timelines to simulate", workload_table},
@@ -143,7 +126,6 @@ constexpr std::array kListings{
     Listing{"reports", "what a report is about", report_table},
     Listing{"formats", "output formats of reports", format_table},
     Listing{"imports", "outputs of other programs that hbench import reads", import_table},
-    Listing{"comparisons", "questions that hbench compare answers", comparison_table},
 };
 
 std::string text(std::string_view view) { return std::string(view); }
@@ -277,7 +259,15 @@ std::string listing_json(const Table& table, Form form) {
   return json_text(form, "hbench list --json, of all but profiles", table_json(form, table));
 }
 
-std::span<const Listing> listings() { return kListings; }
+std::span<const Listing> listings() {
+  static const std::vector<Listing> all = [] {
+    std::vector<Listing> found(kListings.begin(), kListings.end());
+    for (const Feature* feature : features())
+      found.insert(found.end(), feature->listings.begin(), feature->listings.end());
+    return found;
+  }();
+  return all;
+}
 
 Document explain_algorithms(const Profile& profile, int workers) {
   const AlgorithmAdvice advice = choose_algorithm(profile, workers, usual_sizes());

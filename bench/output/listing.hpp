@@ -3,23 +3,13 @@
 /// The families of hbench as tables: what `hbench list` prints and the README is generated from.
 
 #include <span>
-#include <string_view>
 
-#include "analysis/prediction/data.hpp"
+#include "bench/output/feature.hpp"
 #include "collectives/base/library.hpp"
 #include "reports/document/document.hpp"
 #include "reports/rows/row.hpp"
 
 namespace hbench {
-
-/// One family.
-struct Listing {
-  std::string_view name;  ///< `algorithms`
-  std::string_view summary;
-  Table (*table)(const Data& data);
-  /// The column that is about this machine; empty: none. Left out of what is kept, such as the README.
-  std::string_view machine_column = {};
-};
 
 std::span<const Listing> listings();
 /// A family for machines: an array with an object for each entry, whose names are the columns'.

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/prediction/compare.hpp"
+#include "analysis/prediction/count_range.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {

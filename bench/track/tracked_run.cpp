@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "analysis/points/tracked_metric.hpp"
 #include "analysis/track/sides.hpp"
 #include "bench/command/program.hpp"
 #include "bench/doctor/environment.hpp"

@@ -24,12 +24,12 @@
 #include "bench/sweep/measured_place.hpp"
 #include "bench/sweep/options.hpp"
 #include "bench/sweep/own_models.hpp"
-#include "bench/verbs/prediction_options.hpp"
+#include "bench/sweep/prediction_options.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
-#include "reports/prediction/fits.hpp"
+#include "reports/fit/fits.hpp"
 #include "workloads/libtorch.hpp"
 #include "workloads/models/models.hpp"
 
@@ -349,6 +349,7 @@ extern const Verb kCalibrate;
 constinit const Verb kCalibrate{
     .name = "calibrate",
     .summary = "record a step and links of this machine, or fit a profile to measured steps",
+    .place = 17,
     .needs_libraries = [](const Call& call) { return !calibrates_from_rows(call); },
     .run = run_calibrate};
 

@@ -211,6 +211,7 @@ extern const Verb kCollective;
 constinit const Verb kCollective{
     .name = "collective",
     .summary = "time collectives over message sizes, beside the libraries' own",
+    .place = 3,
     .needs_libraries = [](const Call&) { return find_started_ranks().ranks > 0; },
     .run = run_collective,
 };

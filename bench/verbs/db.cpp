@@ -121,6 +121,7 @@ ExitCode run_db(const Call& call) {
 }  // namespace
 
 extern const Verb kDb;
-constinit const Verb kDb{.name = "db", .summary = "merge, check, prune and shrink results databases", .run = run_db};
+constinit const Verb kDb{
+    .name = "db", .summary = "merge, check, prune and shrink results databases", .place = 14, .run = run_db};
 
 }  // namespace hbench

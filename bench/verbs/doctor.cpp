@@ -242,6 +242,7 @@ extern const Verb kDoctor;
 constinit const Verb kDoctor{
     .name = "doctor",
     .summary = "look at this machine and say what is missing",
+    .place = 19,
     .needs_libraries = [](const Call&) { return true; },
     .run = run_doctor,
 };

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "bench/output/listing.hpp"
-#include "bench/verbs/prediction_options.hpp"
+#include "bench/sweep/prediction_options.hpp"
 #include "collectives/base/table.hpp"
-#include "reports/prediction/profiles.hpp"
+#include "reports/catalogue/profiles.hpp"
 #include "workloads/methods/method.hpp"
 #include "workloads/simulation/method_drawing.hpp"
 
@@ -99,6 +99,6 @@ ExitCode run_list(const Call& call) {
 
 extern const Verb kList;
 constinit const Verb kList{
-    .name = "list", .summary = "print algorithms, compressors, profiles, workloads ...", .run = run_list};
+    .name = "list", .summary = "print algorithms, compressors, profiles, workloads ...", .place = 15, .run = run_list};
 
 }  // namespace hbench

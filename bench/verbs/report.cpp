@@ -135,9 +135,11 @@ RunFilter StoredFilter::of(const std::vector<Run>& runs) const {
 }
 
 extern const Verb kExport;
-constinit const Verb kExport{.name = "export", .summary = "print stored points as JSON or CSV", .run = run_export};
+constinit const Verb kExport{
+    .name = "export", .summary = "print stored points as JSON or CSV", .place = 13, .run = run_export};
 
 extern const Verb kReport;
-constinit const Verb kReport{.name = "report", .summary = "write a report from stored results", .run = run_report};
+constinit const Verb kReport{
+    .name = "report", .summary = "write a report from stored results", .place = 12, .run = run_report};
 
 }  // namespace hbench

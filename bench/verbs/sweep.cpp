@@ -132,6 +132,7 @@ extern const Verb kSweep;
 constinit const Verb kSweep{
     .name = "sweep",
     .summary = "sweep GPU counts: measure here, simulate the rest, compare with what was published",
+    .place = 1,
     .run = run_sweep,
 };
 

@@ -7,7 +7,7 @@
 #include "bench/output/console.hpp"
 #include "bench/output/document_output.hpp"
 #include "reports/formats/perfetto.hpp"
-#include "reports/track/traced.hpp"
+#include "reports/trace/traced.hpp"
 
 namespace hbench {
 namespace {
@@ -64,7 +64,9 @@ ExitCode run_trace(const Call& call) {
 }  // namespace
 
 extern const Verb kTrace;
-constinit const Verb kTrace{
-    .name = "trace", .summary = "show where the time of a step goes, and which rank is late", .run = run_trace};
+constinit const Verb kTrace{.name = "trace",
+                            .summary = "show where the time of a step goes, and which rank is late",
+                            .place = 11,
+                            .run = run_trace};
 
 }  // namespace hbench

@@ -1,21 +1,28 @@
+#include <algorithm>
 #include <array>
 
-#include "bench/command/verb.hpp"
+#include "bench/output/feature.hpp"
 
 namespace hbench {
 
-extern const Verb kSweep, kSubmit, kCollective, kChoose, kBandwidth, kCompare, kImport, kImportJob, kExpect, kTrack,
-    kTrace, kReport, kExport, kDb, kList, kProfile, kCalibrate, kValidate, kDoctor, kCompletion, kMan, kEmulate,
-    kCompleteWords, kSchemas;
+extern const Verb kSweep, kCollective, kImport, kTrace, kReport, kExport, kDb, kList, kCalibrate, kDoctor, kCompletion,
+    kMan, kEmulate, kCompleteWords, kSchemas;
 
 namespace {
-constexpr std::array kVerbs{&kSweep,     &kSubmit,  &kCollective, &kChoose,   &kBandwidth, &kCompare, &kImport,
-                            &kImportJob, &kExpect,  &kTrack,      &kTrace,    &kReport,    &kExport,  &kDb,
-                            &kList,      &kProfile, &kCalibrate,  &kValidate, &kDoctor};
+constexpr std::array kCoreVerbs{&kSweep,  &kCollective, &kImport, &kTrace,     &kReport,
+                                &kExport, &kDb,         &kList,   &kCalibrate, &kDoctor};
 constexpr std::array kInnerVerbs{&kEmulate, &kCompletion, &kCompleteWords, &kMan, &kSchemas};
 }  // namespace
 
-std::span<const Verb* const> verbs() { return kVerbs; }
+std::span<const Verb* const> verbs() {
+  static const std::vector<const Verb*> all = [] {
+    std::vector<const Verb*> found(kCoreVerbs.begin(), kCoreVerbs.end());
+    for (const Feature* feature : features()) found.insert(found.end(), feature->verbs.begin(), feature->verbs.end());
+    std::ranges::sort(found, {}, &Verb::place);
+    return found;
+  }();
+  return all;
+}
 std::span<const Verb* const> inner_verbs() { return kInnerVerbs; }
 
 }  // namespace hbench

@@ -1,6 +1,6 @@
 // A recorded job beside its prediction on the cluster where it ran.
 
-#include "analysis/prediction/as_recorded.hpp"
+#include "analysis/job/as_recorded.hpp"
 
 #include <gmock/gmock.h>
 

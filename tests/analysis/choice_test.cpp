@@ -1,6 +1,6 @@
 // Which cluster a job should run on: goals, bands and prices by hand.
 
-#include "analysis/prediction/choice.hpp"
+#include "analysis/choose/choice.hpp"
 
 #include <gmock/gmock.h>
 

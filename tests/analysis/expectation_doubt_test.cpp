@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "analysis/expect/expectation.hpp"
 #include "analysis/import/format.hpp"
-#include "analysis/prediction/expectation.hpp"
 #include "analysis/prediction/slow_causes.hpp"
 #include "analysis/records/metrics.hpp"
 #include "collectives/network/library_model.hpp"

@@ -1,6 +1,6 @@
 /// Measured collectives beside what their cluster lets expect: verdicts, and causes that explain slow ones.
 
-#include "analysis/prediction/expectation.hpp"
+#include "analysis/expect/expectation.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/prediction/compare.hpp"
+#include "analysis/prediction/count_range.hpp"
 
 #include <gmock/gmock.h>
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <zlib.h>
 
-#include "analysis/jobs/text_source.hpp"
+#include "analysis/job/text_source.hpp"
 #include "tests/analysis/jobs_recording.hpp"
 #include "tests/support/expect_error.hpp"
 

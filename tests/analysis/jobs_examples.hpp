@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/jobs/job.hpp"
-#include "analysis/jobs/job_format.hpp"
+#include "analysis/job/job.hpp"
+#include "analysis/job/job_format.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/jobs/job_format.hpp"
+#include "analysis/job/job_format.hpp"
 #include "collectives/base/error.hpp"
 #include "tests/support/mutate.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "analysis/jobs/job.hpp"
+#include "analysis/job/job.hpp"
 #include "tests/analysis/jobs_files.hpp"
 #include "tests/support/expect_error.hpp"
 

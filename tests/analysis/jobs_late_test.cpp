@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "analysis/prediction/as_recorded.hpp"
+#include "analysis/job/as_recorded.hpp"
 #include "tests/analysis/jobs_files.hpp"
 #include "tests/analysis/jobs_recording.hpp"
 #include "tests/collectives/clusters.hpp"

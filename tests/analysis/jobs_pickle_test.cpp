@@ -1,4 +1,4 @@
-#include "analysis/jobs/pickle.hpp"
+#include "analysis/job/pickle.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "analysis/jobs/job_format.hpp"
+#include "analysis/job/job_format.hpp"
 
 namespace hbench {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/jobs/job.hpp"
+#include "analysis/job/job.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench {

@@ -1,4 +1,4 @@
-#include "analysis/jobs/exchange_log.hpp"
+#include "analysis/job/exchange_log.hpp"
 
 #include <gmock/gmock.h>
 

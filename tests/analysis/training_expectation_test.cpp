@@ -1,6 +1,6 @@
 /// A measured training beside what its cluster lets expect.
 
-#include "analysis/prediction/expectation.hpp"
+#include "analysis/expect/expectation.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -6,9 +6,9 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "analysis/choose/choice.hpp"
+#include "analysis/expect/expectation.hpp"
 #include "analysis/points/lead.hpp"
-#include "analysis/prediction/choice.hpp"
-#include "analysis/prediction/expectation.hpp"
 #include "analysis/track/judge.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/severity.hpp"

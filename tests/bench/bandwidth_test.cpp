@@ -1,6 +1,6 @@
 // hbench bandwidth: searched rates beside closed forms, what holds a step back, and the words for it.
 
-#include "analysis/prediction/bandwidth.hpp"
+#include "analysis/bandwidth/bandwidth.hpp"
 
 #include <gmock/gmock.h>
 
@@ -11,7 +11,7 @@
 #include "bench/launch/installation.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
-#include "reports/prediction/bandwidth.hpp"
+#include "reports/bandwidth/bandwidth.hpp"
 #include "tests/bench/lab.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"

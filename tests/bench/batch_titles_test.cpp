@@ -4,12 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/prediction/bandwidth.hpp"
-#include "analysis/prediction/compare.hpp"
+#include "analysis/bandwidth/bandwidth.hpp"
+#include "analysis/compare/compare.hpp"
 #include "analysis/prediction/usual_batch.hpp"
 #include "bench/launch/installation.hpp"
-#include "reports/prediction/bandwidth.hpp"
-#include "reports/prediction/comparison.hpp"
+#include "reports/bandwidth/bandwidth.hpp"
+#include "reports/compare/comparison.hpp"
 #include "tests/bench/lab.hpp"
 #include "tests/bench/run_verb.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "reports/prediction/choice.hpp"
-#include "reports/prediction/choice_charts.hpp"
+#include "reports/choose/choice.hpp"
+#include "reports/choose/choice_charts.hpp"
 
 namespace hbench::choice_document_test {
 namespace {

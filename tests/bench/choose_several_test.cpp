@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reports/choose/choice.hpp"
 #include "reports/formats/formats.hpp"
-#include "reports/prediction/choice.hpp"
 #include "tests/bench/run_verb.hpp"
 
 namespace hbench::choose_several_test {

@@ -1,6 +1,6 @@
 // hbench choose: the words of its flags, and answers of a buyer's size.
 
-#include "analysis/prediction/choose.hpp"
+#include "analysis/choose/choose.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@
 
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
-#include "reports/prediction/choice.hpp"
+#include "reports/choose/choice.hpp"
 #include "tests/bench/own_timeline.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"

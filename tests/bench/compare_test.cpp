@@ -1,6 +1,6 @@
 // hbench compare: comparisons that are data, answered by simulation beside what was published.
 
-#include "analysis/prediction/compare.hpp"
+#include "analysis/compare/compare.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 #include "bench/launch/installation.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
-#include "reports/prediction/comparison.hpp"
+#include "reports/compare/comparison.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/sanitized.hpp"

@@ -1,6 +1,6 @@
 // hbench bandwidth --strategies: who is the fastest, and when that cannot be said.
 
-#include "analysis/prediction/crossover.hpp"
+#include "analysis/bandwidth/crossover.hpp"
 
 #include <gmock/gmock.h>
 
@@ -14,7 +14,7 @@
 #include "bench/launch/installation.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/network/choose.hpp"
-#include "reports/prediction/crossover.hpp"
+#include "reports/bandwidth/crossover.hpp"
 #include "tests/bench/lab.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"

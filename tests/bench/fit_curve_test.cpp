@@ -7,7 +7,7 @@
 
 #include "analysis/fit/profile_text.hpp"
 #include "bench/launch/installation.hpp"
-#include "reports/prediction/fits.hpp"
+#include "reports/fit/fits.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace hbench::fit_curve_test {

@@ -13,7 +13,7 @@
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
-#include "reports/prediction/fits.hpp"
+#include "reports/fit/fits.hpp"
 #include "tests/bench/fit_rows.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"

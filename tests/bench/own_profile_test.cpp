@@ -8,7 +8,7 @@
 
 #include "analysis/catalogue/check.hpp"
 #include "bench/launch/installation.hpp"
-#include "bench/verbs/profile.hpp"
+#include "bench/profile/profile.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/bench/run_verb.hpp"

@@ -2,7 +2,7 @@
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
-#include "bench/verbs/submit.hpp"
+#include "bench/submit/submit.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/support/expect_error.hpp"
 

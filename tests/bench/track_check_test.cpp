@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "analysis/points/tracked_metric.hpp"
 #include "analysis/records/judgements.hpp"
 #include "collectives/base/file.hpp"
 #include "reports/track/check.hpp"

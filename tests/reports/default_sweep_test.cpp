@@ -7,14 +7,14 @@
 #include <set>
 #include <sstream>
 
+#include "analysis/bandwidth/crossover.hpp"
+#include "analysis/choose/choice.hpp"
+#include "analysis/compare/compare.hpp"
 #include "analysis/points/lead.hpp"
-#include "analysis/prediction/choice.hpp"
-#include "analysis/prediction/compare.hpp"
-#include "analysis/prediction/crossover.hpp"
 #include "bench/output/reporting.hpp"
+#include "reports/compare/comparison.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/plain_text.hpp"
-#include "reports/prediction/comparison.hpp"
 #include "reports/scaling/scaling.hpp"
 #include "reports/short_form.hpp"
 #include "tests/reports/document_parts.hpp"

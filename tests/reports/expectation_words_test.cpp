@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reports/prediction/expectation.hpp"
+#include "reports/expect/expectation.hpp"
 
 namespace hbench::expectation_words_test {
 namespace {

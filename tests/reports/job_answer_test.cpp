@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "collectives/base/text.hpp"
-#include "reports/prediction/job.hpp"
+#include "reports/job/job.hpp"
 #include "tests/reports/document_parts.hpp"
 
 namespace hbench::job_answer_test {

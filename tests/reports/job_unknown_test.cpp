@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reports/prediction/job.hpp"
+#include "reports/job/job.hpp"
 #include "tests/reports/document_parts.hpp"
 
 namespace hbench::job_unknown_test {

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reports/prediction/choice.hpp"
-#include "reports/prediction/expectation.hpp"
+#include "reports/choose/choice.hpp"
+#include "reports/expect/expectation.hpp"
 #include "tests/reports/scaling_points.hpp"
 
 namespace hbench::narrowed_words_test {

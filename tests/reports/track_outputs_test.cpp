@@ -11,8 +11,8 @@
 #include "analysis/track/check.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/plain_text.hpp"
+#include "reports/trace/traced.hpp"
 #include "reports/track/check.hpp"
-#include "reports/track/traced.hpp"
 #include "tests/support/hostile_text.hpp"
 
 namespace hbench::track_outputs_test {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/prediction/data.hpp"
-#include "reports/prediction/validated_curves.hpp"
+#include "reports/validate/validated_curves.hpp"
 
 namespace hbench::validate_collectives_test {
 namespace {

@@ -1,0 +1,132 @@
+#include "analysis/choose/choose.hpp"
+
+#include <fmt/format.h>
+
+#include "analysis/points/points.hpp"
+#include "analysis/prediction/simulate.hpp"
+#include "analysis/prediction/simulate_each.hpp"
+#include "collectives/base/table.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+namespace {
+
+/// Training images of ILSVRC 2012.
+constexpr double kImageNet = 1'281'167;
+constexpr double kUsualTarget = 0.9;
+
+/// Parameter servers that no preset has are asked for on every cluster and GPU count, and in vain where nothing leaves
+/// the node.
+void refuse_servers_on_one_node(Plan& plan, const std::vector<std::string>& presets) {
+  std::erase_if(plan.cases, [&](const Case& asked) {
+    const bool one_node = plan.catalog.profiles.at(asked.profile).domains_of(asked.gpus) == 1;
+    const bool in_vain =
+        one_node && asked.strategy.uses_servers() && std::ranges::find(presets, asked.strategy.preset) == presets.end();
+    if (in_vain)
+      refuse(plan.refused, "parameter servers on one node",
+             "its ranks add up among themselves either way; take a ring");
+    return in_vain;
+  });
+}
+
+/// A step that was recorded elsewhere does not tell how fast the GPUs of a cluster are.
+void refuse_recorded_rates(Plan& plan) {
+  std::erase_if(plan.cases, [&](const Case& asked) {
+    if (!has_recorded_rate(asked)) return false;
+    refuse(plan.refused, asked.profile,
+           "its GPU is not what the timeline was recorded on; give --single-gpu-rate SAMPLES_PER_SECOND or a [rates] "
+           "entry");
+    return true;
+  });
+}
+
+/// Dollars, unless only other prices are known.
+std::string usual_currency(const Catalog& catalog) {
+  std::string known = "USD";
+  for (const auto& [name, profile] : catalog.profiles) {
+    if (!profile.price) continue;
+    known = profile.price->per_node_hour.currency;
+    if (known == "USD") break;
+  }
+  return known;
+}
+
+/// Refuses, where a budget is given, the clusters that it cannot be compared with.
+std::map<std::string, Offer> make_offers(Plan& plan, const Goals& goals) {
+  const std::string& workload = plan.catalog.traces.begin()->first;
+  const auto rate_factor = [&](const Profile& profile) {
+    const auto rate = profile.rates.find(workload);
+    return rate == profile.rates.end() ? 1 : rate->second.factor;
+  };
+  std::map<std::string, Offer> offers;
+  for (const auto& [name, profile] : plan.catalog.profiles) {
+    const bool comparable = profile.price && profile.price->per_node_hour.currency == goals.currency;
+    if (goals.budget > 0 && !profile.price)
+      refuse(plan.refused, name, "no price is known");
+    else if (goals.budget > 0 && !comparable)
+      refuse(plan.refused, name,
+             fmt::format("its price is in {} and the budget in {}, and no currency is converted",
+                         profile.price->per_node_hour.currency, goals.currency));
+    else
+      offers[name] = {
+          profile.gpus_per_node, comparable ? std::optional(profile.price->per_node_hour.amount) : std::nullopt,
+          rate_factor(profile),  comparable ? profile.price->model : PurchaseModel::on_demand,
+          profile.gpu,           &profile};
+  }
+  return offers;
+}
+
+}  // namespace
+
+Goals parse_goals(const GoalTexts& texts) {
+  Goals goals;
+  if (!texts.target.empty()) goals.efficiency = parse_target_efficiency(texts.target);
+  if (!texts.samples.empty() && !texts.epochs.empty())
+    throw Error(ExitCode::usage, "--samples and --epochs both say how much to train", "give one of them");
+  if (!texts.samples.empty())
+    goals.samples =
+        parse_flag_amount(texts.samples, "--samples", {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}}, "115M");
+  if (!texts.epochs.empty()) goals.samples = kImageNet * parse_flag_amount(texts.epochs, "--epochs", {{"", 1}}, "90");
+  if (!texts.deadline.empty())
+    goals.hours = parse_flag_amount(texts.deadline, "--deadline",
+                                    {{"h", 1}, {"min", 1.0 / 60}, {"d", 24}, {"s", 1.0 / 3600}}, "6h, 90min or 2d");
+  if (!texts.budget.empty()) {
+    const auto budget = parse_money(texts.budget);
+    if (!budget)
+      throw Error(ExitCode::usage, fmt::format("--budget {} is invalid", texts.budget),
+                  "write such as 500usd: a number and the three letters of a currency");
+    goals.budget = budget->amount;
+    goals.currency = budget->currency;
+  }
+  if ((goals.hours > 0 || goals.budget > 0) && goals.samples == 0)
+    throw Error(ExitCode::usage, "a deadline or a budget needs to know how much to train",
+                "add --samples 115M, or --epochs 90 for ImageNet");
+  if (goals.efficiency == 0 && goals.hours == 0 && goals.budget == 0) goals.efficiency = kUsualTarget;
+  return goals;
+}
+
+Choice choose(const PredictionRequest& request, const Goals& asked_goals, const Data& data,
+              const SimulationMeans& means) {
+  Plan plan = plan_predictions(request, data, {.memory = means.memory});
+  refuse_servers_on_one_node(plan, request.presets);
+  refuse_recorded_rates(plan);
+  Goals goals = asked_goals;
+  if (goals.currency.empty()) goals.currency = usual_currency(plan.catalog);
+  // A rate that was given is as good as measured, whatever a profile says of that GPU.
+  for (auto& [name, profile] : plan.catalog.profiles)
+    std::erase_if(profile.rates, [&, given = request.rate_on(profile.gpu)](const auto& each) {
+      return given > 0 && !(each.second.node > 0 && each.second.samples_per_second == given);
+    });
+  const std::map<std::string, Offer> offers = make_offers(plan, goals);
+  means.more(simulation_time(plan.cases, plan.catalog));
+  const std::vector<CaseResult> results = simulate_all(plan.cases, plan.catalog, means);
+  return {.goals = goals,
+          .workload = plan.catalog.traces.begin()->second.title,
+          .timeline = plan.catalog.traces.begin()->first,
+          .single_gpu_rate = request.single_gpu_rate,
+          .alternatives = best_strategies(make_alternatives(make_points(results), offers, goals)),
+          .catalog = std::move(plan.catalog),
+          .refused = std::move(plan.refused)};
+}
+
+}  // namespace hbench

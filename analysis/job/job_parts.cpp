@@ -1,0 +1,298 @@
+#include "analysis/job/job_parts.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <ranges>
+#include <tuple>
+
+#include "analysis/job/text_source.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
+
+namespace hbench {
+namespace {
+
+using List = decltype(JobTensors::list);
+
+/// Whether all sizes are known, there are as many tensors as gradients, and those of each group add up to its size.
+bool fits(const List& tensors, std::size_t gradients, const std::vector<TensorGroup>& groups) {
+  if (tensors.empty() || tensors.size() != gradients) return false;
+  if (std::ranges::any_of(tensors, [](const auto& tensor) { return tensor.second < 1; })) return false;
+  auto next = tensors.begin();
+  for (const TensorGroup& group : groups) {
+    if (group.tensors < 1 || tensors.end() - next < group.tensors) return false;
+    std::int64_t sum = 0;
+    for (const auto end = next + group.tensors; next != end; ++next) sum += next->second;
+    if (group.elements > 0 && sum != group.elements) return false;
+  }
+  return groups.empty() || next == tensors.end();
+}
+
+List list_of(const Trace& trace) {
+  List list;
+  for (const GradientEvent& gradient : trace.timeline.gradients) list.emplace_back(gradient.tensor, gradient.elements);
+  return list;
+}
+
+[[noreturn]] void refuse(const Trace& trace, std::size_t tensors, std::size_t gradients) {
+  throw Error(
+      ExitCode::usage,
+      fmt::format("{} has {}, the recording {}", trace.name, counted(static_cast<std::int64_t>(tensors), "tensor"),
+                  counted(static_cast<std::int64_t>(gradients), "gradient")),
+      tensors == gradients ? "its buckets would have other sizes: it is another model"
+                           : "it is another model; record with record_shapes=True");
+}
+
+JobTensors known_tensors(std::size_t gradients, const std::vector<TensorGroup>& groups, const TensorSources& sources) {
+  // Without the sizes of buckets nothing but their number would speak for a timeline.
+  const bool sure =
+      !groups.empty() && std::ranges::all_of(groups, [](const TensorGroup& group) { return group.elements > 0; });
+  for (const Trace& trace : sources.known) {
+    if (sources.asked.empty() ? !sure : trace.name != sources.asked) continue;
+    List list = list_of(trace);
+    if (fits(list, gradients, groups)) return {.list = std::move(list), .known_as = trace.name};
+    if (!sources.asked.empty()) refuse(trace, list.size(), gradients);
+  }
+  return {};
+}
+
+using Exchanges = std::vector<RecordedCollective*>;
+using Sizes = std::vector<std::int64_t>;
+
+/// Empty where one is not known.
+Sizes sizes_of(const RecordedStep& step) {
+  Sizes sizes;
+  for (const RecordedGradient& gradient : step.gradients) {
+    if (gradient.elements < 1) return {};
+    sizes.push_back(gradient.elements);
+  }
+  return sizes;
+}
+
+/// The one run of exchanges that have `elements` elements together; empty where there is none, or several: losses may
+/// be reduced before and after the gradients.
+Exchanges run_of(const Exchanges& exchanges, std::int64_t elements) {
+  Exchanges found;
+  for (auto begin = exchanges.begin(); begin != exchanges.end(); ++begin) {
+    std::int64_t left = elements;
+    auto end = begin;
+    while (end != exchanges.end() && left > 0) left -= (*end++)->elements;
+    if (left != 0) continue;
+    if (!found.empty()) return {};
+    found.assign(begin, end);
+  }
+  return found;
+}
+
+/// The exchanges after the backward pass whose elements are as many as the gradients', by group.
+std::map<std::string, Exchanges> that_fit(RecordedStep& step, const Sizes& gradients) {
+  std::map<std::string, Exchanges> groups;
+  for (RecordedCollective& each : step.collectives)
+    if (each.after_backward && each.elements > 0) groups[each.group].push_back(&each);
+  const std::int64_t all = std::reduce(gradients.begin(), gradients.end());
+  for (auto& [group, exchanges] : groups) exchanges = run_of(exchanges, all);
+  std::erase_if(groups, [](const auto& group) { return group.second.empty(); });
+  return groups;
+}
+
+/// How many of the sizes, in their order, each exchange has; absent where they are no runs of them.
+template <class Range>
+std::optional<std::vector<int>> runs_of(const Exchanges& exchanges, const Range& sizes) {
+  std::vector<int> runs;
+  auto next = std::ranges::begin(sizes);
+  for (const RecordedCollective* each : exchanges) {
+    int count = 0;
+    std::int64_t left = each->elements;
+    for (; left > 0 && next != std::ranges::end(sizes); ++next, ++count) left -= *next;
+    if (left != 0) return std::nullopt;
+    runs.push_back(count);
+  }
+  return runs;
+}
+
+void carry_gradients(RecordedStep& step, Exchanges& exchanges, const Sizes& gradients) {
+  for (RecordedCollective& each : step.collectives) each.in_backward = false;
+  Seconds arrived = *step.backward_ended;
+  for (RecordedCollective* each : exchanges) {
+    each->in_backward = true;
+    if (each->duration) arrived = std::max(arrived, *each->began + *each->duration);
+  }
+  step.exposed = arrived - *step.backward_ended;
+  const int all = static_cast<int>(gradients.size());
+  if (const auto runs = runs_of(exchanges, gradients)) {
+    int before = 0;
+    for (std::size_t i = 0; i < runs->size(); ++i) exchanges[i]->gradients_before = before += (*runs)[i];
+  } else if (const auto back = runs_of(exchanges, gradients | std::views::reverse)) {
+    int after = all;
+    for (std::size_t i = 0; i < back->size(); ++i) {
+      exchanges[i]->gradients_before = after;
+      after -= (*back)[i];
+    }
+  }
+}
+
+/// Of whatever group.
+bool carries_gradients(const RecordedCollective& exchange) {
+  return exchange.in_backward && is_reduction(exchange.operation);
+}
+
+std::string group_of(const std::vector<Recording>& recordings, const std::string& asked) {
+  std::map<std::string, int> groups;
+  for (const Recording& recording : recordings)
+    for (const RecordedStep& step : recording.steps)
+      for (const RecordedCollective& each : step.collectives)
+        if (carries_gradients(each)) ++groups[each.group];
+  std::vector<std::string> names;
+  for (const auto& [name, count] : groups) names.push_back(fmt::format("'{}'", name));
+  if (!asked.empty() && !groups.contains(asked))
+    throw Error(ExitCode::usage, fmt::format("no group '{}' exchanges gradients", asked),
+                groups.empty() || groups.contains("") ? "it names no groups: leave --group out"
+                                                      : fmt::format("the groups are {}", fmt::join(names, ", ")));
+  if (asked.empty() && groups.size() > 1)
+    throw Error(ExitCode::usage,
+                fmt::format("{}: {} groups of ranks exchange something in the backward pass: {}",
+                            recordings.front().file, groups.size(), fmt::join(names, ", ")),
+                "name the one that data parallelism has by --group");
+  return asked.empty() && !groups.empty() ? groups.begin()->first : asked;
+}
+
+/// What has to be alike for steps to be compared: the number of gradients and the sizes of the exchanges.
+using Shape = std::vector<std::int64_t>;
+
+Shape shape_of(const ComparedStep& step) {
+  Shape shape{static_cast<std::int64_t>(step.recorded->gradients.size())};
+  for (const RecordedCollective* each : step.exchanges)
+    shape.push_back(each->elements > 0 ? each->elements : each->bytes);
+  return shape;
+}
+
+void read_durations(ComparedStep& step) {
+  std::vector<std::size_t> order(step.exchanges.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return step.exchanges[i]->began; });
+  step.durations.resize(order.size());
+  step.in_exchanges = Seconds(0);
+  Seconds until;
+  for (const std::size_t i : order) {
+    const RecordedCollective& each = *step.exchanges[i];
+    std::optional<Seconds>& duration = step.durations[i] = each.duration;
+    if (duration && each.began) {
+      const Seconds end = *each.began + *duration;
+      duration = std::max(Seconds(0), end - std::max(*each.began, until));
+      until = std::max(until, end);
+    }
+    step.in_exchanges = step.in_exchanges && duration ? std::optional(*step.in_exchanges + *duration) : std::nullopt;
+  }
+}
+
+std::vector<std::vector<ComparedStep>> all_steps(const std::vector<Recording>& recordings, const std::string& group) {
+  std::vector<std::vector<ComparedStep>> ranks;
+  for (const Recording& recording : recordings) {
+    ranks.emplace_back();
+    for (const RecordedStep& step : recording.steps) {
+      ComparedStep compared{.recorded = &step, .exchanges = {}, .durations = {}, .in_exchanges = {}};
+      for (const RecordedCollective& each : step.collectives)
+        if (carries_gradients(each, group)) compared.exchanges.push_back(&each);
+      // Late ones may be launched in the order of parameters.
+      if (reduces_late(compared))
+        std::ranges::stable_sort(compared.exchanges, {}, &RecordedCollective::gradients_before);
+      read_durations(compared);
+      ranks.back().push_back(std::move(compared));
+    }
+  }
+  return ranks;
+}
+
+/// The shape that most steps have. Of several that are as frequent one with the most in it, since a step at the edge of
+/// a recording is cut off; of these the one of the step of median time: Horovod may fuse other tensors in each step.
+Shape usual_shape(const std::vector<std::vector<ComparedStep>>& ranks) {
+  std::map<Shape, int> frequency;
+  std::vector<std::pair<Seconds, Shape>> steps;
+  for (const std::vector<ComparedStep>& rank : ranks)
+    for (const ComparedStep& step : rank) {
+      steps.emplace_back(step.recorded->time, shape_of(step));
+      ++frequency[steps.back().second];
+    }
+  const auto weight = [&](const std::pair<Seconds, Shape>& step) {
+    const Shape& shape = step.second;
+    return std::tuple(frequency.at(shape), shape.front(), std::accumulate(shape.begin(), shape.end(), std::int64_t{0}));
+  };
+  const auto most = weight(*std::ranges::max_element(steps, {}, weight));
+  std::erase_if(steps, [&](const auto& step) { return weight(step) < most; });
+  std::ranges::sort(steps);
+  return steps[(steps.size() - 1) / 2].second;
+}
+
+}  // namespace
+
+JobTensors job_tensors(const RecordedStep& step, const std::vector<TensorGroup>& groups, const TensorSources& sources) {
+  const std::size_t gradients = step.gradients.size();
+  JobTensors recorded;
+  for (const RecordedGradient& gradient : step.gradients)
+    recorded.list.emplace_back(gradient.tensor, gradient.elements);
+  if (fits(recorded.list, gradients, groups)) {
+    if (sources.asked.empty()) return recorded;
+    throw Error(ExitCode::usage, "the recording has the sizes of its tensors",
+                fmt::format("leave --tensors {} out: what was recorded counts", sources.asked));
+  }
+  JobTensors known = known_tensors(gradients, groups, sources);
+  // The recorder's own names are those that a person knows.
+  for (std::size_t i = 0; i < known.list.size(); ++i)
+    if (!step.gradients[i].tensor.empty()) known.list[i].first = step.gradients[i].tensor;
+  return known;
+}
+
+void find_late_exchanges(std::vector<Recording>& recordings, const std::string& group) {
+  for (Recording& recording : recordings)
+    for (RecordedStep& step : recording.steps) {
+      const Sizes gradients = sizes_of(step);
+      if (gradients.empty()) continue;
+      std::map<std::string, Exchanges> groups = that_fit(step, gradients);
+      if (!group.empty()) std::erase_if(groups, [&](const auto& each) { return each.first != group; });
+      if (groups.size() != 1) continue;
+      carry_gradients(step, groups.begin()->second, gradients);
+    }
+}
+
+bool carries_gradients(const RecordedCollective& exchange, const std::string& group) {
+  return carries_gradients(exchange) && exchange.group == group;
+}
+
+bool reduces_late(const ComparedStep& step) {
+  return !step.exchanges.empty() && step.exchanges.front()->after_backward;
+}
+
+JobSteps comparable_steps(const std::vector<Recording>& recordings, const std::string& group) {
+  JobSteps steps{.group = group_of(recordings, group)};
+  steps.ranks = all_steps(recordings, steps.group);
+  const Shape usual = usual_shape(steps.ranks);
+  for (std::vector<ComparedStep>& rank : steps.ranks)
+    steps.others += static_cast<int>(std::erase_if(rank, [&](const auto& step) { return shape_of(step) != usual; }));
+  return steps;
+}
+
+std::vector<ComparedStep> steps_of_last_ranks(const JobSteps& steps, std::size_t rank) {
+  std::vector<ComparedStep> last = steps.ranks[rank];
+  for (ComparedStep& step : last) {
+    const std::string name = step.recorded->name;
+    for (std::size_t other = 0; other < steps.ranks.size(); ++other) {
+      const auto same = std::ranges::find_if(steps.ranks[other],
+                                             [&](const ComparedStep& each) { return each.recorded->name == name; });
+      if (other == rank || same == steps.ranks[other].end()) continue;
+      if (same->in_exchanges && step.in_exchanges && *same->in_exchanges < *step.in_exchanges) step = *same;
+    }
+  }
+  std::ranges::stable_sort(last, {}, [](const ComparedStep& step) { return step.recorded->time; });
+  return last;
+}
+
+std::vector<ComparedStep> middle_half(const std::vector<ComparedStep>& steps) {
+  const auto quarter = static_cast<std::ptrdiff_t>((steps.size() + 1) / 4);
+  return {steps.begin() + quarter, steps.end() - quarter};
+}
+
+}  // namespace hbench

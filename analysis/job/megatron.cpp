@@ -1,0 +1,265 @@
+/// Logs of Megatron-LM and what is built on it (NeMo, Primus, DeepSpeed's fork), with whatever a launcher puts before a
+/// line. Lines and timers: NVIDIA/Megatron-LM `megatron/training/training.py` (training_log),
+/// `megatron/core/timers.py`, `megatron/core/distributed/param_and_grad_buffer.py`.
+///
+/// Timers are of one iteration, all its micro-batches together, and follow the line of their iteration. Of (min, max)
+/// over ranks the slowest rank's own path is taken: the most of what computes, the least of what waits.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "analysis/job/job_format.hpp"
+#include "analysis/job/text_source.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
+
+namespace hbench {
+namespace {
+
+/// In milliseconds; Megatron-DeepSpeed, which trained BLOOM, says seconds: `(s):`.
+constexpr std::string_view kStep = "elapsed time per iteration (";
+constexpr std::string_view kForward = "forward-compute", kBackward = "backward-compute";
+/// Waiting for gradients, and for the parameters that other ranks updated. The older ones after the line.
+constexpr std::array<std::string_view, 5> kExchanges{"all-grads-sync", "params-all-gather",  //
+                                                     "backward-params-all-reduce", "backward-reduce-model-grads",
+                                                     "backward-gather-model-params"};
+/// The bytes that the timers of an iteration take in memory.
+constexpr std::size_t kTimerBytes = 256;
+/// Of a line; what comes after belongs to no line of Megatron's.
+constexpr std::size_t kMostBytes = 1 << 16;
+
+/// The number that a text begins with, blanks before it left out; absent where it goes on in a way that is not
+/// understood, as in `2,110.5`.
+std::optional<double> number_at(std::string_view text) {
+  text.remove_prefix(std::min(text.size(), text.find_first_not_of(" \t")));
+  double number = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  if (text.size() > 1 && text.front() == ',' && std::isdigit(static_cast<unsigned char>(text[1])) != 0)
+    return std::nullopt;
+  return failed == std::errc() && std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
+std::optional<double> number_after(std::string_view line, std::string_view words) {
+  const std::size_t found = line.find(words);
+  return found == line.npos ? std::nullopt : number_at(line.substr(found + words.size()));
+}
+
+/// Positive and whole; 0 where there is none.
+std::int64_t count_after(std::string_view line, std::string_view words, double most = 1e9) {
+  const std::optional<double> number = number_after(line, words);
+  return number && *number >= 1 && *number <= most ? static_cast<std::int64_t>(*number) : 0;
+}
+
+/// `forward-compute ......: (98.1, 102.5)`, `forward-compute ....: 102.5` and, in a line with others,
+/// `| forward-compute: 102.5 |`; in seconds. Absent where the line does not have the timer.
+std::optional<Seconds> timer_in(std::string_view line, std::string_view name, bool waits) {
+  const std::size_t found = line.find(name);
+  if (found == line.npos || (found > 0 && line[found - 1] != ' ' && line[found - 1] != '\t')) return std::nullopt;
+  std::string_view rest = line.substr(found + name.size());
+  rest.remove_prefix(std::min(rest.size(), rest.find_first_not_of(" .")));
+  if (!rest.starts_with(':')) return std::nullopt;
+  rest.remove_prefix(std::min(rest.size(), rest.find_first_not_of(": ")));
+  std::optional<double> value;
+  if (rest.starts_with('(')) {
+    value = waits ? number_at(rest.substr(1, rest.find(',') - 1)) : number_after(rest, ",");
+  } else {
+    value = number_at(rest);
+  }
+  return value && *value >= 0 ? std::optional(Seconds(*value / 1e3)) : std::nullopt;
+}
+
+/// What a line says of the time of an iteration.
+std::optional<Seconds> iteration_time(std::string_view line) {
+  for (const auto& [unit, seconds] : {std::pair("ms):", 1e-3), std::pair("s):", 1.0)})
+    if (const auto number = number_after(line, std::string(kStep) + unit)) return Seconds(*number * seconds);
+  return std::nullopt;
+}
+
+/// One iteration, or the mean of those since the line before.
+struct Iteration {
+  std::string name;
+  Seconds time;
+  std::map<std::string_view, Seconds> timers;
+};
+
+struct Log {
+  std::vector<Iteration> iterations;
+  std::vector<std::int64_t> buckets;                                   ///< elements
+  std::int64_t world = 0, data_parallel = 0, pipeline = 0, batch = 0;  ///< 0: not in the log
+  std::string type;                                                    ///< of a gradient on its way
+  std::optional<bool> overlapped;  ///< whether gradients travel during the backward pass
+  bool sharded_optimizer = false;
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::string& file_name) : source_(file_name) {}
+
+  Log run() {
+    std::string text;
+    for (int byte = source_.take(); byte >= 0; byte = source_.take()) {
+      if (byte != '\n') {
+        if (text.size() < kMostBytes) text.push_back(static_cast<char>(byte));
+        continue;
+      }
+      line(text);
+      text.clear();
+    }
+    line(text);
+    return std::move(log_);
+  }
+
+ private:
+  void line(std::string_view line) {
+    if (line.find(kStep) != line.npos) return iteration(line);
+    for (const std::string_view name : {kForward, kBackward}) timer(line, name, false);
+    for (const std::string_view name : kExchanges) timer(line, name, true);
+    if (log_.iterations.empty()) setting(line);
+  }
+
+  void iteration(std::string_view line) {
+    const std::optional<Seconds> time = iteration_time(line);
+    if (!time || time->value <= 0) return;
+    const std::int64_t number = count_after(line, "iteration ");
+    source_.keep(log_.iterations, {fmt::format("iteration {}", number), *time, {}}, kTimerBytes);
+    if (const std::int64_t batch = count_after(line, "global batch size:"); batch > 0) log_.batch = batch;
+  }
+
+  void timer(std::string_view line, std::string_view name, bool waits) {
+    if (log_.iterations.empty()) return;
+    if (const auto time = timer_in(line, name, waits)) log_.iterations.back().timers.try_emplace(name, *time);
+  }
+
+  /// What is printed before the first iteration.
+  void setting(std::string_view line) {
+    if (line.find("using world size:") != line.npos) {
+      log_.world = count_after(line, "using world size:");
+      log_.data_parallel = count_after(line, "data-parallel size:");
+      if (log_.data_parallel == 0) log_.data_parallel = count_after(line, "data-parallel-size:");  // before 2024
+      log_.pipeline = count_after(line, " pipeline-model-parallel size:");
+    }
+    if (line.find("Params for bucket ") != line.npos) {
+      const std::size_t bracket = line.find('(');
+      if (const auto elements = bracket == line.npos ? 0 : count_after(line.substr(bracket), "(", 1e12); elements > 0)
+        log_.buckets.push_back(elements);
+    }
+    if (line.find("using torch.") != line.npos && line.find(" for parameters") != line.npos && log_.type.empty())
+      log_.type = type_word(line.substr(line.find("using torch.")));
+    if (line.find("grad_reduce_in_fp32=True") != line.npos) log_.type = "float32";
+    for (const bool value : {false, true}) {
+      const std::string_view word = value ? "True" : "False";
+      if (is(line, "overlap_grad_reduce", word)) log_.overlapped = value;
+      if (is(line, "use_distributed_optimizer", word)) log_.sharded_optimizer = value;
+    }
+  }
+
+  /// `name=True` of a configuration, or `name ........ True` of the list of arguments.
+  static bool is(std::string_view line, std::string_view name, std::string_view value) {
+    const std::size_t found = line.find(name);
+    if (found == line.npos) return false;
+    std::string_view rest = line.substr(found + name.size());
+    const std::size_t skipped = rest.find_first_not_of(" .=");
+    return skipped > 0 && skipped != rest.npos && rest.substr(skipped).starts_with(value);
+  }
+
+  TextSource source_;
+  Log log_;
+};
+
+/// Whether all gradients travel in one exchange after the backward pass: what Megatron does unless it overlaps, and
+/// what it always did while it had the older timers.
+bool is_one_exchange(const Log& log, const Iteration& iteration) {
+  const bool old = iteration.timers.contains(kExchanges[2]) || iteration.timers.contains(kExchanges[3]);
+  return log.data_parallel != 1 && (log.overlapped == false || old);
+}
+
+RecordedCollective exchange_of(const Log& log, Seconds launched, Seconds duration) {
+  return {.operation = log.sharded_optimizer ? "reduce-scatter" : "all-reduce",
+          .elements = std::accumulate(log.buckets.begin(), log.buckets.end(), std::int64_t{0}),
+          .type = log.type,
+          .ranks = static_cast<int>(log.data_parallel),
+          .in_backward = true,
+          .launched = launched,
+          .began = launched,
+          .duration = duration};
+}
+
+RecordedStep step_of(const Log& log, const Iteration& iteration) {
+  RecordedStep step{.name = iteration.name, .time = iteration.time};
+  Seconds exposed;
+  for (const std::string_view name : kExchanges) {
+    const auto timer = iteration.timers.find(name);
+    // Where the one after it is there, it is a part of that.
+    const bool counts = name != kExchanges[2] || !iteration.timers.contains(kExchanges[3]);
+    if (timer != iteration.timers.end() && counts) exposed += timer->second;
+  }
+  step.exposed = exposed;
+  const auto forward = iteration.timers.find(kForward), backward = iteration.timers.find(kBackward);
+  if (forward == iteration.timers.end() || backward == iteration.timers.end()) return step;
+  step.backward_began = forward->second;
+  step.backward_ended = forward->second + backward->second;
+  if (is_one_exchange(log, iteration) && exposed.value > 0)
+    step.collectives.push_back(exchange_of(log, *step.backward_ended, exposed));
+  return step;
+}
+
+std::vector<std::string> unknown_of(const Log& log) {
+  std::vector<std::string> unknown;
+  std::string buckets = "the log does not have the sizes of its buckets";
+  if (!log.buckets.empty())
+    buckets =
+        fmt::format("its {} of {} elements", counted(std::ssize(log.buckets), "bucket"), fmt::join(log.buckets, ", "));
+  if (!is_one_exchange(log, log.iterations.back()) || log.buckets.empty())
+    unknown.push_back(fmt::format(
+        "A log does not show when each gradient is ready ({}): --profile --use-pytorch-profiler records a step.",
+        buckets));
+  if (log.pipeline > 1)
+    unknown.push_back(fmt::format("This job is a pipeline of {} stages: their waiting for each other counts as update.",
+                                  log.pipeline));
+  return unknown;
+}
+
+bool recognises(std::string_view head) {
+  if (head.find('\0') != head.npos) return false;
+  constexpr std::array<std::string_view, 4> kMarks{kStep, "[after megatron is initialized]", "INFO:megatron.core",
+                                                   "tensor-model-parallel size:"};
+  return std::ranges::any_of(kMarks, [&](std::string_view mark) { return head.find(mark) != head.npos; });
+}
+
+std::vector<Recording> read(const std::string& file_name) {
+  const Log log = Reader(file_name).run();
+  if (log.iterations.empty())
+    throw Error(ExitCode::usage, fmt::format("{}: no line of it says '{}ms): ..' with a number", file_name, kStep),
+                "give the log of the rank that prints it (the last one), with --log-interval 1");
+  Recording recording{.file = file_name,
+                      .world = static_cast<int>(log.world),
+                      .global_batch = static_cast<int>(log.batch),
+                      .of_all = true};
+  if (log.data_parallel > 0 && log.batch % log.data_parallel == 0)
+    recording.batch = static_cast<int>(log.batch / log.data_parallel);
+  for (const Iteration& iteration : log.iterations) recording.steps.push_back(step_of(log, iteration));
+  recording.unknown = unknown_of(log);
+  recording.no_backward = "Forward and backward pass are not in the log: train with --timing-log-level 2.";
+  return {std::move(recording)};
+}
+
+}  // namespace
+
+extern constinit const JobFormat kMegatronFormat{
+    .name = "megatron",
+    .summary = "a log of Megatron-LM: times, without sizes",
+    .example = "torchrun .. pretrain_gpt.py --timing-log-level 2 > train.log",
+    .advice = {.passes = "train with --timing-log-level 2",
+               .sizes = "train with --profile --use-pytorch-profiler",
+               .launches = "train with --overlap-grad-reduce"},
+    .recognises = recognises,
+    .read = read};
+
+}  // namespace hbench

@@ -1,0 +1,259 @@
+#include "reports/job/job.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "collectives/base/text.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+namespace {
+
+std::string ms(Seconds time) { return fmt::format("{:.1f} ms", time.value * 1e3); }
+
+std::string ms_of(double seconds) { return ms(Seconds(seconds)); }
+
+/// Of a time that cannot be 0.
+std::string ms_or_unknown(Seconds time) { return time.value > 0 ? ms(time) : "not known"; }
+
+std::string ms_or_unknown(const std::optional<Seconds>& time) { return time ? ms(*time) : "not known"; }
+
+std::int64_t gradient_elements(const TrainingJob& job) {
+  std::int64_t elements = 0;
+  for (const JobBucket& bucket : job.buckets) elements += bucket.elements;
+  if (elements == 0 && job.workload)
+    for (const GradientEvent& gradient : job.workload->timeline.gradients) elements += gradient.elements;
+  return elements;
+}
+
+/// Whether nothing speaks for other ranks: neither a number of them nor an exchange, nor a step that waits.
+bool is_alone(const TrainingJob& job) {
+  const int ranks = std::max(job.ranks, job.recordings[job.shown].world);
+  return ranks == 1 || (ranks == 0 && job.others.empty() && job.backward && job.exposed.value <= 0);
+}
+
+std::string place(const TrainingJob& job) {
+  const Recording& recording = job.recordings[job.shown];
+  std::string text = job.ranks > 0 ? counted(job.ranks, "rank") : "a number of ranks that is not known";
+  if (job.ranks == 0 && job.buckets.empty() && is_alone(job)) text = "one rank";
+  if (!recording.gpu.empty()) text += fmt::format(", {}", recording.gpu);
+  if (!recording.backend.empty()) text += fmt::format(", {}", recording.backend);
+  if (recording.global_batch > 0) text += fmt::format(", {} samples a step", recording.global_batch);
+  return text;
+}
+
+std::string facts(const TrainingJob& job) {
+  std::string text = fmt::format("How long a step takes on {} is not known", place(job));
+  if (job.step.value > 0)
+    text = fmt::format("A step takes {} ({} to {}) on {}", ms(job.step), ms(job.fastest_step), ms(job.slowest_step),
+                       place(job));
+  if (job.buckets.empty())
+    return text + (is_alone(job) ? "; it exchanges no gradients." : "; no exchange of gradients is in the file.");
+  return text + (job.communication.value > 0 ? "." : "; how long its gradients travel is not known.");
+}
+
+Table times_table(const TrainingJob& job) {
+  Table table{.caption = fmt::format("A step, means over the middle half of {}", counted(job.steps, "step")),
+              .columns = {"part", numbers("time"), "what it is"}};
+  const auto row = [&](std::string part, std::string time, std::string what) {
+    table.rows.push_back({std::move(part), std::move(time), std::move(what)});
+  };
+  const auto known = [&](Seconds time) { return job.backward ? ms(time) : "not known"; };
+  const bool timed = job.buckets.empty() || job.communication.value > 0;
+  row("step", ms_or_unknown(job.step),
+      job.step.value > 0 ? fmt::format("{} to {}", ms(job.fastest_step), ms(job.slowest_step)) : "");
+  row("forward", ms_or_unknown(job.forward), "until the backward pass begins, loss included");
+  row("backward", ms_or_unknown(job.backward), "until the last gradient is computed");
+  row("exposed", timed ? known(job.exposed) : "not known", "waiting for gradients of other ranks");
+  row("update", known(job.update),
+      job.optimizer ? fmt::format("the rest: optimizer ({}), input, host", ms(*job.optimizer))
+                    : "the rest: optimizer, input, host");
+  if (job.compute) row("busy", ms(*job.compute), "of it, with a kernel of the model on the GPU");
+  if (!job.buckets.empty()) {
+    row("communication", ms_or_unknown(job.communication), "exchanges of gradients, as if one after the other");
+    row("overlapped", timed ? known(std::max(Seconds(0), job.communication - job.exposed)) : "not known",
+        "of it, hidden by computation");
+  }
+  if (job.replayed)
+    row("replayed", ms(*job.replayed),
+        fmt::format("these parts put together again: {:+.1f} %", 100 * (*job.replayed / job.step - 1)));
+  return table;
+}
+
+std::string straggler_text(const JobStraggler& straggler) {
+  return fmt::format(
+      "Rank {} is the one that the others wait for: it is in collectives for {} of a step, the others for {}, and who "
+      "comes last waits least.",
+      straggler.rank, ms(straggler.own), ms(straggler.others));
+}
+
+std::string above_or_below(double error) {
+  return fmt::format("{:.1f} % {} what was measured", 100 * std::abs(error), error < 0 ? "below" : "above");
+}
+
+void add_prediction(Document& document, const TrainingJob& job, const PredictedJob& predicted) {
+  document.blocks.emplace_back(Paragraph{fmt::format("On {} a step is predicted to take {} ({} to {}), {}.",
+                                                     predicted.profile, ms(predicted.step), ms(predicted.low),
+                                                     ms(predicted.high), above_or_below(predicted.error))});
+  Table table{
+      .caption = fmt::format("Predicted where it was measured: {}, {} on {}, {}, recorded buckets", predicted.profile,
+                             counted(predicted.ranks, "rank"), counted(predicted.nodes, "node"), predicted.strategy),
+      .columns = {"part", numbers("measured"), numbers("predicted"), numbers("difference"), numbers("of the step")}};
+  const auto row = [&](std::string part, Seconds value, Seconds difference) {
+    table.rows.push_back({std::move(part), ms(value - difference), ms(value),
+                          fmt::format("{:+.1f} ms", difference.value * 1e3),
+                          fmt::format("{:+.1f} %", 100 * (difference / job.step))});
+  };
+  row("step", predicted.step, predicted.step_difference);
+  row("compute", predicted.compute, predicted.compute_difference);
+  row("exposed", predicted.exposed, predicted.exposed_difference);
+  document.blocks.emplace_back(std::move(table));
+  if (!predicted.other_gpu.empty())
+    document.blocks.emplace_back(Paragraph{
+        fmt::format("The GPUs of the profile ({}) are not known to be those of the recording: computation is as it was "
+                    "recorded, and only the exchange is the profile's.",
+                    predicted.other_gpu)});
+}
+
+std::optional<double> seconds(const std::optional<Seconds>& time) {
+  return time ? std::optional(time->value) : std::nullopt;
+}
+
+std::optional<double> seconds_if(bool known, Seconds time) { return if_known(known, time.value); }
+
+void file_fields(Row& row, const Recording& recording) {
+  row.field("file", recording.file);
+  row.field("rank", recording.rank);
+  std::vector<double> steps;
+  for (const RecordedStep& step : recording.steps)
+    if (step.time.value > 0) steps.push_back(step.time.value);
+  row.field("step_seconds", steps, "empty where they are not known");
+}
+
+std::string size(std::int64_t bytes) { return format(Bytes(static_cast<double>(bytes))); }
+
+/// `12.3 GB/s`: of a bucket's bytes over its duration.
+std::string rate(const JobBucket& bucket) {
+  if (!bucket.duration || bucket.duration->value <= 0 || bucket.bytes == 0) return "-";
+  return fmt::format("{:.3g} GB/s", static_cast<double>(bucket.bytes) / bucket.duration->value / 1e9);
+}
+
+void bucket_fields(Row& row, const JobBucket& bucket, bool timed) {
+  row.number("tensors", cell_text(if_positive(bucket.tensors)));
+  row.field("elements", if_positive(bucket.elements)).in("elements", cell_text<std::int64_t>, 0, "not known");
+  row.field("bytes", if_positive(bucket.bytes)).in("size", size);
+  row.field("tensors", if_positive(bucket.tensors));
+  row.field("launched_seconds", seconds_if(timed, bucket.launched), "since the step began").in("launched", ms_of);
+  row.field("seconds", seconds(bucket.duration), "on the rank that came last").in("took", ms_of);
+  row.number("rate", rate(bucket));
+}
+
+Table bucket_table(const TrainingJob& job) {
+  const auto columns = [&, number = 0](Row& row, const JobBucket& bucket) mutable {
+    row.number("bucket", std::to_string(++number));
+    bucket_fields(row, bucket, job.step.value > 0);
+  };
+  return table_of(job.buckets, columns,
+                  {.caption = fmt::format("Buckets of gradients{}{}", job.type.empty() ? "" : " (" + job.type + ")",
+                                          job.overlaps ? "" : ", all after the backward pass: nothing overlaps"),
+                   .first_rows = 20});
+}
+
+void traffic_fields(Row& row, const JobTraffic& kind) {
+  row.field("operation", kind.operation).in("operation");
+  row.field("per_step", kind.per_step).in("per step");
+  row.field("elements", if_positive(kind.elements), "of one step")
+      .in("elements", cell_text<std::int64_t>, 0, "not known");
+  row.field("bytes", if_positive(kind.bytes), "of one step").in("size", size);
+}
+
+void prediction_fields(Row& row, const PredictedJob& predicted) {
+  row.field("profile", predicted.profile);
+  row.field("ranks", predicted.ranks);
+  row.field("nodes", predicted.nodes, "the profile's, full");
+  row.field("strategy", predicted.strategy);
+  row.field("other_gpu", if_stated(predicted.other_gpu), "the profile's, where it is not known to be the recorded one");
+  row.field("step_seconds", predicted.step.value);
+  row.field("step_seconds_low", predicted.low.value, "of the 90 % band");
+  row.field("step_seconds_high", predicted.high.value);
+  row.field("error", predicted.error, "of the predicted step, as a share of the measured one");
+  row.field("compute_seconds", predicted.compute.value);
+  row.field("exposed_seconds", predicted.exposed.value);
+  row.field("compute_difference_seconds", predicted.compute_difference.value, "predicted less measured");
+  row.field("exposed_difference_seconds", predicted.exposed_difference.value, "predicted less measured");
+}
+
+/// A job without recordings stands for any job in the schema.
+void job_fields(Row& row, const TrainingJob& job, const std::string& workload_file,
+                const std::optional<PredictedJob>& predicted) {
+  const Recording shown = job.recordings.empty() ? Recording{} : job.recordings[job.shown];
+  const bool timed = job.step.value > 0;
+  row.field("schema", std::string("hbench-job-1"));
+  row.field("answer", job_answer(job, predicted), "what limits the step and what to do, in a sentence");
+  row.field("format", shown.format, "of the recordings");
+  row.rows("files", job.recordings, file_fields);
+  row.field("ranks", if_positive(job.ranks), "that exchange gradients");
+  row.field("gpu", if_stated(shown.gpu));
+  row.field("backend", if_stated(shown.backend));
+  row.field("gradient_type", if_stated(job.type));
+  row.field("gradient_elements", if_positive(gradient_elements(job)));
+  row.field("tensors_of", if_stated(job.tensors_of), "the workload whose tensors fit");
+  row.field("steps", job.steps, "of the rank that is shown");
+  row.field("other_steps", job.other_steps, "of another shape");
+  row.field("step_seconds", seconds_if(timed, job.step), "mean of the middle half of them");
+  row.field("fastest_step_seconds", seconds_if(timed, job.fastest_step));
+  row.field("slowest_step_seconds", seconds_if(timed, job.slowest_step));
+  row.field("forward_seconds", seconds(job.forward));
+  row.field("backward_seconds", seconds(job.backward));
+  row.field("update_seconds", seconds_if(job.backward.has_value(), job.update));
+  row.field("optimizer_seconds", seconds(job.optimizer), "of the update; null where the recording does not show it");
+  row.field("busy_seconds", seconds(job.compute), "with a kernel of the model at work");
+  row.field("communication_seconds",
+            seconds_if(job.communication.value > 0 || (job.buckets.empty() && job.hang.empty()), job.communication));
+  row.field("exposed_seconds", seconds_if(job.backward.has_value(), job.exposed), "waiting for gradients");
+  row.field("replayed_seconds", seconds(job.replayed), "the parts put together again");
+  row.field("overlap", job.overlaps, "gradients leave during the backward pass; false: all of them after it");
+  row.rows("buckets", job.buckets, [&](Row& of, const JobBucket& bucket) { bucket_fields(of, bucket, timed); });
+  row.rows("other_exchanges", job.others, traffic_fields);
+  row.field("slowest_rank", job.straggler ? std::optional(job.straggler->rank) : std::nullopt);
+  row.object("predicted", predicted, prediction_fields, "where it was measured, by --profile");
+  row.field("unknown", job.unknown, "in sentences");
+  row.field("workload", if_stated(workload_file), "the file that was written");
+}
+
+}  // namespace
+
+Document job_document(const TrainingJob& job, const std::string& workload_file,
+                      const std::optional<PredictedJob>& predicted) {
+  Document document{.title = "A recorded training job"};
+  document.blocks.emplace_back(Verdict{job_answer(job, predicted)});
+  if (job.steps > 0 || job.hang.empty()) document.blocks.emplace_back(Paragraph{facts(job)});
+  if (!job.unknown.empty()) document.blocks.emplace_back(Warnings{job.unknown});
+  if (job.steps == 0 && !job.hang.empty()) return document;
+  document.blocks.emplace_back(times_table(job));
+  document.add_table(bucket_table(job));
+  document.add_table(table_of(job.others, traffic_fields,
+                              {.caption = "Exchanges that carry no gradients: hbench does not predict them"}));
+  if (!job.tensors_of.empty())
+    document.blocks.emplace_back(Paragraph{
+        fmt::format("The sizes of its tensors are those of {}: they fit its gradients and buckets.", job.tensors_of)});
+  if (job.straggler) document.blocks.emplace_back(Paragraph{straggler_text(*job.straggler)});
+  if (job.other_steps > 0)
+    document.blocks.emplace_back(Paragraph{
+        fmt::format("{} of another shape {} left out, such as the first ones, in which DDP has other buckets.",
+                    counted(job.other_steps, "step"), job.other_steps == 1 ? "is" : "are")});
+  if (predicted) add_prediction(document, job, *predicted);
+  if (!workload_file.empty())
+    document.blocks.emplace_back(
+        Paragraph{fmt::format("The workload is {0}: hbench sweep --workload {0} --gpus 8..64", workload_file)});
+  return document;
+}
+
+std::string job_json(const TrainingJob& job, const std::string& workload_file,
+                     const std::optional<PredictedJob>& predicted, Form form) {
+  return object_text(form, "hbench import-job --json", job,
+                     [&](Row& row, const TrainingJob& each) { job_fields(row, each, workload_file, predicted); });
+}
+
+}  // namespace hbench
