@@ -4,7 +4,6 @@
 set(HBENCH_FEATURES
   bandwidth
   choose
-  compare
   expect
   job
   profile
