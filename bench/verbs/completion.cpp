@@ -119,6 +119,7 @@ constexpr std::array kFamilies = {
     Family{"hbench report", "--format", "formats"},
     Family{"hbench report", "name", "reports"},
     Family{"hbench list", "list", "lists"},
+    Family{"hbench compare", "comparison", "comparisons"},
     Family{"hbench collective", "collective", "collectives"},
     Family{"hbench profile diff", "A", "profiles"},
     Family{"hbench profile diff", "B", "profiles"},

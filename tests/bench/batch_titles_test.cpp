@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/bandwidth/bandwidth.hpp"
+#include "analysis/compare/compare.hpp"
 #include "analysis/prediction/usual_batch.hpp"
 #include "bench/launch/installation.hpp"
 #include "reports/bandwidth/bandwidth.hpp"
+#include "reports/compare/comparison.hpp"
 #include "tests/bench/lab.hpp"
 #include "tests/bench/run_verb.hpp"
 
@@ -74,6 +76,18 @@ TEST(BatchTitles, OfBandwidthNameTheBatchInItsMapOfStrategies) {
                                        "--algorithm", "ring", "--quiet"}),
               testing::AllOf(HasSubstr("=> Simulated, the fastest: VGG-16 of batch 32, 16 GPUs: "),
                              HasSubstr("\nVGG-16 of batch 32: the fastest, GPUs down, Gbit/s per node across\n")));
+}
+
+TEST(BatchTitles, OfCompareNameTheBatchInItsFirstLineAndItsTables) {
+  const ComparisonAnswer answer = compare(find_comparison("v100-25-100"), load_data());
+  const Document document = comparison_document(answer);
+  EXPECT_THAT(std::get<Verdict>(document.blocks.front()).text,
+              testing::AllOf(HasSubstr(" ResNet-50 of batch 64: "), HasSubstr(" VGG-16 of batch 32: ")));
+  EXPECT_THAT(captions_of(document), testing::IsSupersetOf({StartsWith("ResNet-50 of batch 64: simulated"),
+                                                            StartsWith("VGG-16 of batch 32: simulated")}));
+  const auto json = nlohmann::json::parse(comparison_json(answer));
+  for (const auto& point : json.at("points"))
+    EXPECT_EQ(point.at("batch_per_gpu"), point.at("workload") == "vgg16" ? 32 : 64);
 }
 
 }  // namespace

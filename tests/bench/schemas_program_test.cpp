@@ -35,6 +35,7 @@ TEST(PublishedSchemas, HoldWhatPredictionsPrint) {
                "$HBENCH choose --profile aws-p3-25gbe --workload resnet50,vgg16 --gpus 16 --quiet --json");
   expect_valid(here, "crossover-1", "$HBENCH bandwidth --strategies --bandwidth 10,100 " + job);
   expect_valid(here, "crossover-1", "$HBENCH bandwidth --collective all_reduce --bytes 1K,1M --gpus 8 --json");
+  expect_valid(here, "compare-1", "$HBENCH compare horovod-tensorflow --quiet --json");
   expect_valid(here, "expect-training-1", "$HBENCH expect --measured 9 --profile aws-p5 " + job);
   expect_valid(here, "expect-1", "$HBENCH expect --profile aws-p5 --ranks 16 -b 1M -e 4M --json");
   expect_valid(here, "expect-1",

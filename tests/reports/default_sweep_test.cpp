@@ -9,8 +9,10 @@
 
 #include "analysis/bandwidth/crossover.hpp"
 #include "analysis/choose/choice.hpp"
+#include "analysis/compare/compare.hpp"
 #include "analysis/points/lead.hpp"
 #include "bench/output/reporting.hpp"
+#include "reports/compare/comparison.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/plain_text.hpp"
 #include "reports/scaling/scaling.hpp"
@@ -121,6 +123,18 @@ std::vector<Compared> compared(const ReportInput& input, const Document& report)
   return all;
 }
 
+std::string said_by_compare(const Match& match) {
+  const std::string profile = match.first->asked.profile, workload = match.first->asked.workload;
+  const ComparisonAnswer answer{.asked = &ready_comparisons().front(),
+                                .points = {*match.first, *match.second},
+                                .titles = {{workload, workload}},
+                                .labels = {{profile, profile}}};
+  const Table table = all_of<Table>(comparison_document(answer)).at(0);
+  for (const auto& row : table.rows)
+    if (row.back() != "-") return row.back();
+  return "nothing";
+}
+
 // Report, terminal, crossover, compare and choose: whoever asks gets one answer, 24 times.
 TEST_F(DefaultSweep, HasOneAnswerToWhoIsAheadWhoeverIsAsked) {
   const Plan plan = default_plan();
@@ -156,6 +170,7 @@ TEST_F(DefaultSweep, HasOneAnswerToWhoIsAheadWhoeverIsAsked) {
     const Point& quicker = lead.ratio > 1 ? *match.first : *match.second;
     EXPECT_TRUE(level || chosen.at(0).point.asked.key() == quicker.asked.key()) << "choose";
 
+    EXPECT_EQ(said_by_compare(match), level ? "level" : likely ? "likely " + words : words);
   }
   EXPECT_GE(count[Ahead::first], 2);
   EXPECT_GE(count[Ahead::second], 2) << "ResNet-101 and ResNet-50 on 10 GbE";
