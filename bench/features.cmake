@@ -4,6 +4,7 @@
 set(HBENCH_FEATURES
   bandwidth
   choose
+  cite
   compare
   expect
   job
