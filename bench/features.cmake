@@ -4,7 +4,6 @@
 set(HBENCH_FEATURES
   bandwidth
   choose
-  cite
   compare
   expect
   job
