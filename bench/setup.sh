@@ -82,7 +82,7 @@ gpu_arguments() {
     echo "-DTorch_DIR=$torch/Torch"
   else
     say "there is a GPU, but python3 has no torch with CUDA, whose LibTorch trains on it: models will train on CPU cores"
-    say "  to change that: pip install torch, remove build/ and start again"
+    say "  to change that: python3 -m venv DIR && . DIR/bin/activate && pip install torch, remove build/ and start again"
   fi
 }
 

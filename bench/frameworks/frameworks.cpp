@@ -11,7 +11,10 @@
 namespace hbench {
 namespace {
 
-constexpr std::string_view kInstallTensorflow = "python3 -m pip install tensorflow-cpu";
+// Since Debian 12 pip refuses to install outside of a virtual environment (PEP 668).
+constexpr std::string_view kInstallTensorflow =
+    "P=$HOME/hbench-tensorflow && python3 -m venv $P && $P/bin/pip install tensorflow-cpu && "
+    "export HBENCH_PYTHON=$P/bin/python3:${HBENCH_PYTHON:-python3:/usr/bin/python3}";
 
 /// Why the ranks' scripts have no such network; empty where they have.
 std::string_view refuse_in_tensorflow(const ModelEntry& model) {
@@ -28,9 +31,11 @@ constexpr Framework kDeepspeedFramework{
     .summary = "DeepSpeed, stage 0 of ZeRO, on Gloo and its own shared memory or, on GPUs, NCCL",
     .script = "deepspeed_rank.py",
     .install =
-        "python3 -m pip install 'torch>=2.6' torchvision setuptools ninja && "
-        "python3 -m pip install --no-build-isolation deepspeed && DS_ACCELERATOR=cpu python3 -c "
-        "'from deepspeed.ops.op_builder.cpu import ShareMemCommBuilder as S; S().load()'",
+        "P=$HOME/hbench-deepspeed && python3 -m venv $P && "
+        "$P/bin/pip install 'torch>=2.6' torchvision setuptools ninja && "
+        "$P/bin/pip install --no-build-isolation deepspeed && PATH=$P/bin:$PATH DS_ACCELERATOR=cpu $P/bin/python3 -c "
+        "'from deepspeed.ops.op_builder.cpu import ShareMemCommBuilder as S; S().load()' && "
+        "export HBENCH_PYTHON=$P/bin/python3:${HBENCH_PYTHON:-python3:/usr/bin/python3}",
     .preset = "ddp",
     .settings = kDeepspeedSettings,
     .on_gpu = true,
@@ -48,9 +53,11 @@ constexpr Framework kHorovodFramework{
     .summary = "Horovod on PyTorch, over the MPI library that starts its ranks",
     .script = "horovod_rank.py",
     .install =
-        "apt-get install python3-torch python3-torchvision python3-dev pybind11-dev cmake libopenmpi-dev && "
-        "HOROVOD_WITH_PYTORCH=1 HOROVOD_WITH_MPI=1 HOROVOD_WITH_GLOO=1 python3 -m pip install --no-build-isolation "
-        "horovod",
+        "apt-get install python3-torch python3-torchvision python3-dev python3-venv pybind11-dev cmake make g++ "
+        "libopenmpi-dev && P=$HOME/hbench-horovod && /usr/bin/python3 -m venv --system-site-packages $P && "
+        "$P/bin/pip install wheel 'setuptools<66' && HOROVOD_WITH_PYTORCH=1 HOROVOD_WITH_MPI=1 HOROVOD_WITH_GLOO=1 "
+        "$P/bin/pip install --no-cache-dir --no-build-isolation horovod && "
+        "export HBENCH_PYTHON=$P/bin/python3:${HBENCH_PYTHON:-python3:/usr/bin/python3}",
     .preset = "horovod",
     .settings = kHorovodSettings,
 };
@@ -74,7 +81,9 @@ constexpr Framework kPytorchFsdpFramework{
     .name = "pytorch-fsdp",
     .summary = "PyTorch's fully_shard (FSDP2) on Gloo or, on GPUs, NCCL, each block of the model a unit",
     .script = "pytorch_fsdp_rank.py",
-    .install = "python3 -m pip install 'torch>=2.6' torchvision",
+    .install =
+        "P=$HOME/hbench-fsdp && python3 -m venv $P && $P/bin/pip install 'torch>=2.6' torchvision && "
+        "export HBENCH_PYTHON=$P/bin/python3:${HBENCH_PYTHON:-python3:/usr/bin/python3}",
     .preset = "ddp",
     .method = "fsdp",
     .on_gpu = true,

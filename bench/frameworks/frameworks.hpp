@@ -27,8 +27,10 @@ struct FrameworkSetting {
 struct Framework {
   std::string_view name;
   std::string_view summary;
-  std::string_view script;                  ///< in `share/hbench/frameworks`
-  std::string_view install;                 ///< the line that installs it
+  std::string_view script;  ///< in `share/hbench/frameworks`
+  /// The line that installs it, for a shell: packages of Debian, or a virtual environment, which it adds to
+  /// HBENCH_PYTHON of that shell.
+  std::string_view install;
   std::string_view preset;                  ///< the framework as the simulator sees it
   std::string_view method = "synchronous";  ///< of its training, as `--method` has it
   std::span<const FrameworkSetting> settings = {};

@@ -154,7 +154,7 @@ TEST(MeasuredComparison, NamesTheSideOfWhichNothingIsInstalledWithTheLineThatIns
   const Workplace workplace;
   const Outcome outcome =
       workplace.run({"compare", "horovod-tensorflow", "--measured"}, {{"HBENCH_PYTHON", "/nowhere/python3"}});
-  expect_mistake(outcome, 3, "Horovod cannot be measured", "pip install --no-build-isolation horovod");
+  expect_mistake(outcome, 3, "Horovod cannot be measured", "pip install --no-cache-dir --no-build-isolation horovod");
   EXPECT_FALSE(std::filesystem::exists(workplace / "hbench.db"));
 }
 

@@ -1,8 +1,12 @@
 """One rank of DeepSpeed, whose setting is the stage of ZeRO."""
 
 import os
+import sys
 
 import hbench_rank
+
+# PyTorch looks for ninja on the path, where a virtual environment that nobody has activated is not.
+os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", os.defpath)
 
 
 def version(setting):
