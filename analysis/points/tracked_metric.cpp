@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
-#include "analysis/records/metrics.hpp"
+#include "analysis/points/timed_steps.hpp"
+#include "analysis/records/case_fields.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -43,6 +45,27 @@ std::string tracked_name(const Case& asked) {
       "{}, {} {}, {}, batch {}", asked.workload, asked.gpus,
       asked.training.on_gpu() ? (asked.gpus == 1 ? "GPU" : "GPUs") : (asked.gpus == 1 ? "rank" : "ranks"), how,
       asked.batch_label());
+}
+
+std::vector<std::string> tracked_names(const std::vector<const Case*>& cases) {
+  std::vector<std::string> names;
+  std::map<std::string, std::vector<std::size_t>> by_name;
+  for (const Case* each : cases) by_name[names.emplace_back(tracked_name(*each))].push_back(names.size() - 1);
+  for (const auto& [name, same] : by_name)
+    for (const CaseField& field : case_fields()) {
+      const FieldValue first = field.get(*cases[same.front()]);
+      const bool tells = field.part == Part::work || field.part == Part::way || field.part == Part::place;
+      if (!tells || std::ranges::all_of(same, [&](std::size_t i) { return field.get(*cases[i]) == first; })) continue;
+      for (const std::size_t i : same) names[i] += fmt::format(", {} {}", field.name, in_words(field.get(*cases[i])));
+    }
+  return names;
+}
+
+Launch launch_values(const CaseResult& result) {
+  Launch values;
+  for (const Launch& launch : timed_steps(result, tracked_metric(result).name).launches)
+    values.push_back(median(launch));
+  return values;
 }
 
 }  // namespace hbench

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "analysis/points/plausible.hpp"
-#include "analysis/points/timed_steps.hpp"
 #include "analysis/points/tracked_metric.hpp"
 #include "analysis/records/case_fields.hpp"
 #include "analysis/records/judgements.hpp"
@@ -28,21 +27,6 @@ std::string difference(const CaseResult& before, const CaseResult& after) {
     text += fmt::format("{}{} ({}) was {}", text.empty() ? "" : "; ", field.name, of(after, field), of(before, field));
   }
   return text;
-}
-
-/// Adds to equal names in which fields of their questions they differ, since programs tell cases apart by names.
-void tell_apart(std::vector<TrackedSides>& sides, const std::vector<const Case*>& asked) {
-  std::map<std::string, std::vector<std::size_t>> by_name;
-  for (std::size_t i = 0; i < sides.size(); ++i) by_name[sides[i].name].push_back(i);
-  for (const auto& [name, same] : by_name)
-    for (const CaseField& field : case_fields()) {
-      const FieldValue first = field.get(*asked[same.front()]);
-      const bool question = field.part == Part::work || field.part == Part::way;
-      if (!question || std::ranges::all_of(same, [&](std::size_t i) { return field.get(*asked[i]) == first; }))
-        continue;
-      for (const std::size_t i : same)
-        sides[i].name += fmt::format(", {} {}", field.name, in_words(field.get(*asked[i])));
-    }
 }
 
 /// Answers of all runs of the baseline to one question.
@@ -78,13 +62,6 @@ std::map<std::string, Answers> answers_of(const std::vector<std::vector<CaseResu
 
 }  // namespace
 
-Launch launch_values(const CaseResult& result) {
-  Launch values;
-  for (const Launch& launch : timed_steps(result, tracked_metric(result).name).launches)
-    values.push_back(median(launch));
-  return values;
-}
-
 BaselineRuns baseline_runs(const std::vector<Run>& runs, std::int64_t head,
                            const std::map<std::string, std::string>& labels, int most,
                            const std::set<std::int64_t>& accepted) {
@@ -114,8 +91,7 @@ std::vector<TrackedSides> pair_sides(const TrackedAnswers& answers) {
     if (!is_new) return sides[at->second];
     cases.push_back(&result.asked);
     const TrackedMetric metric = tracked_metric(result);
-    TrackedSides& side = sides.emplace_back(
-        TrackedSides{.name = tracked_name(result.asked), .question = result.asked.question(), .unit = metric.unit});
+    TrackedSides& side = sides.emplace_back(TrackedSides{.question = result.asked.question(), .unit = metric.unit});
     side.values.larger_is_worse = metric.larger_is_worse;
     return side;
   };
@@ -150,7 +126,8 @@ std::vector<TrackedSides> pair_sides(const TrackedAnswers& answers) {
       continue;
     add_run(result, result, begin(result).values);
   }
-  tell_apart(sides, cases);
+  const std::vector<std::string> names = tracked_names(cases);
+  for (std::size_t i = 0; i < sides.size(); ++i) sides[i].name = names[i];
   return sides;
 }
 

@@ -47,12 +47,8 @@ struct TrackedAnswers {
 };
 
 /// Every timed question of the head, in its order, and those that only the complete run of the baseline has. The value
-/// of a launch is the median over iterations of their time (`timed_steps.hpp`). Answers compare where their places are
-/// equal; those without timed samples count for nothing. \throws Error (wrong_data) as `check_plausible`: a database
-/// that was edited makes no verdicts.
+/// of a launch is that of `launch_values`. Answers compare where their places are equal; those without timed samples
+/// count for nothing. \throws Error (wrong_data) as `check_plausible`: a database that was edited makes no verdicts.
 std::vector<TrackedSides> pair_sides(const TrackedAnswers& answers);
-
-/// The value of each launch of a timed case: the median over iterations of its `tracked_metric`.
-Launch launch_values(const CaseResult& result);
 
 }  // namespace hbench

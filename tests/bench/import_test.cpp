@@ -6,10 +6,10 @@
 #include <gmock/gmock.h>
 
 #include "analysis/points/points.hpp"
+#include "analysis/points/tracked_metric.hpp"
 #include "analysis/store/check.hpp"
 #include "analysis/track/check.hpp"
 #include "analysis/track/history.hpp"
-#include "analysis/track/sides.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/analysis/import_examples.hpp"
