@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/records/words.hpp"
 #include "collectives/base/read_json.hpp"
@@ -32,6 +33,19 @@ std::vector<const TrackedResult*> in_order(const TrackReport& report) {
     for (const TrackedResult& each : report.results)
       if (each.judgement.verdict == verdict) ordered.push_back(&each);
   return ordered;
+}
+
+/// `step_ms regressed by 9.9 %: 13.2 ms, before 12.01 ms; and 2 more. `: the largest change; empty where none has.
+std::string regressed_text(const TrackReport& report) {
+  const TrackedResult* worst = nullptr;
+  for (const TrackedResult& each : report.results)
+    if (each.judgement.verdict == TrackVerdict::regressed &&
+        (worst == nullptr || std::abs(each.judgement.shift) > std::abs(worst->judgement.shift)))
+      worst = &each;
+  if (worst == nullptr) return "";
+  const std::size_t more = report.count(TrackVerdict::regressed) - 1;
+  return fmt::format("{} {}{}. ", worst->sides.name, change_text(*worst),
+                     more > 0 ? fmt::format("; and {} more", more) : "");
 }
 
 std::string verdict_text(const TrackReport& report) {
@@ -203,9 +217,17 @@ void report_fields(Row& row, const TrackReport& report) {
 
 }  // namespace
 
+std::string change_text(const TrackedResult& result) {
+  const TrackJudgement& judged = result.judgement;
+  const std::string_view unit = result.sides.unit;
+  return fmt::format("{} by {}: {}, {} {}", to_string(judged.verdict), percent(std::abs(judged.shift)),
+                     value_text(judged.after, unit), judged.against_limit ? "limit" : "before",
+                     value_text(judged.before, unit));
+}
+
 Document track_document(const TrackReport& report) {
   Document document{.title = "Regression check"};
-  document.blocks.emplace_back(Verdict{verdict_text(report)});
+  document.blocks.emplace_back(Verdict{regressed_text(report) + verdict_text(report)});
   const std::vector<const TrackedResult*> results = in_order(report);
   document.add_table(changes_table(results));
   for (Block& each : changes(results, report)) document.blocks.push_back(std::move(each));

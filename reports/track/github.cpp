@@ -32,7 +32,8 @@ std::string track_annotations(const TrackReport& report) {
     if (!bad && judged.verdict != TrackVerdict::inconclusive && judged.verdict != TrackVerdict::incomparable &&
         judged.verdict != TrackVerdict::missing)
       continue;
-    std::string text = judged.reason;
+    // Who looks at a pull request wants to know by how much; the statistics are on the page.
+    std::string text = judged.verdict == TrackVerdict::regressed ? change_text(result) : judged.reason;
     if (!judged.next_step.empty()) text += "; " + judged.next_step;
     if (!result.changed.empty()) text += fmt::format(". {}", fmt::join(result.changed, " "));
     lines += fmt::format("::{} title={}::{}\n", bad ? "error" : "warning",

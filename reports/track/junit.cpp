@@ -28,8 +28,9 @@ std::string testcase(const TrackedResult& result) {
   if (!result.sides.failure.empty())
     inside = fmt::format("<error message=\"{}\"/>", xml(judged.reason));
   else if (judged.verdict == TrackVerdict::regressed)
-    inside = fmt::format("<failure message=\"{}\" type=\"{}\">{}</failure>", xml(judged.reason), verdict,
-                         xml(fmt::format("{} Next: {}.", fmt::join(result.changed, " "), judged.next_step)));
+    inside = fmt::format(
+        "<failure message=\"{}\" type=\"{}\">{}</failure>", xml(change_text(result)), verdict,
+        xml(fmt::format("{}. {} Next: {}.", judged.reason, fmt::join(result.changed, " "), judged.next_step)));
   else if (judged.verdict != TrackVerdict::pass && judged.verdict != TrackVerdict::improved)
     inside = fmt::format("<skipped message=\"{}: {}\"/>", verdict, xml(judged.reason));
   const bool timed = result.sides.unit == "s" && std::isfinite(judged.after);

@@ -110,8 +110,8 @@ TEST(TrackOutputs, AnnotationsAreOneCommandALineEach) {
     for (const std::string& line : lines_of(form)) EXPECT_TRUE(std::regex_match(line, command)) << line;
   }
   EXPECT_THAT(track_annotations(report_saying("50%,::error")),
-              HasSubstr("::error title=regressed%3A 50%25%2C%3A%3Aerror%2C 3 ranks::50%25,::error; 50%25,::error. "
-                        "50%25,::error 50%25,::error\n"));
+              HasSubstr("::error title=regressed%3A 50%25%2C%3A%3Aerror%2C 3 ranks::regressed by 6.0 %25: 106 ms, "
+                        "before 100 ms; 50%25,::error. 50%25,::error 50%25,::error\n"));
 }
 
 TEST(TrackOutputs, CommandsAreStoppedByATokenThatNobodyForesees) {
@@ -121,6 +121,27 @@ TEST(TrackOutputs, CommandsAreStoppedByATokenThatNobodyForesees) {
   ASSERT_TRUE(std::regex_match(stop, found, token)) << stop;
   EXPECT_EQ(resume, fmt::format("::{}::\n", found[1].str()));
   EXPECT_NE(without_commands().first, stop);
+}
+
+TEST(TrackOutputs, PageBeginsWithTheCaseThatHasRegressedMost) {
+  TrackReport report = report_saying("plain");
+  const std::string rest =
+      "1 incomparable, 1 missing, 1 inconclusive, 1 improved, 1 new, 1 pass, against 1 run with branch=plain.";
+  const auto verdict = [&] { return std::get<Verdict>(track_document(report).blocks.front()).text; };
+  EXPECT_EQ(verdict(),
+            "plain, 3 ranks regressed by 6.0 %: 106 ms, before 100 ms. run 7 (branch=plain): 1 regressed, " + rest);
+  TrackedResult slower = report.results[2];
+  slower.sides.name = "rate";
+  slower.sides.unit = "items/s";
+  slower.judgement.shift = -0.099;
+  slower.judgement.before = 1000;
+  slower.judgement.after = 901;
+  slower.judgement.against_limit = true;
+  report.results.push_back(slower);
+  EXPECT_EQ(
+      verdict(),
+      "rate regressed by 9.9 %: 901 items/s, limit 1000 items/s; and 1 more. run 7 (branch=plain): 2 regressed, " +
+          rest);
 }
 
 TEST(TrackOutputs, MetricsHaveAFigureALine) {
