@@ -18,7 +18,7 @@ namespace {
 
 bool recognises(std::string_view text) {
   return text.find("\"benchmarks\"") != text.npos && text.find("\"context\"") != text.npos &&
-         text.find("\"num_cpus\"") != text.npos;
+         (text.find("\"num_cpus\"") != text.npos || text.find("\"repetition_index\"") != text.npos);
 }
 
 std::string file_of(const std::string& path) { return path.substr(path.find_last_of("/\\") + 1); }
@@ -37,7 +37,7 @@ std::string caches_text(const JsonValue& context) {
 void read_context(const JsonValue& context, ImportedOutput& output) {
   if (context.has("executable")) output.program = file_of(context.at("executable").text());
   if (context.has("date")) output.started_at = utc_of(context.at("date").text());
-  output.environment["cores"] = fmt::format("{}", context.at("num_cpus").whole(1));
+  if (context.has("num_cpus")) output.environment["cores"] = fmt::format("{}", context.at("num_cpus").whole(1));
   if (const std::string caches = caches_text(context); !caches.empty()) output.environment["cpu_caches"] = caches;
   // Its own loop is slower then. How the benchmarked program was built it does not know.
   if (context.has("library_build_type") && context.at("library_build_type").text() != "release")

@@ -6,11 +6,13 @@
 #include <algorithm>
 
 #include "bench/command/common_options.hpp"
+#include "bench/command/program.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
 #include "reports/formats/gnuplot.hpp"
 #include "reports/formats/prepare.hpp"
 #include "reports/short_form.hpp"
@@ -88,7 +90,9 @@ std::string rendered(const Document& document, const Format& format, std::size_t
 
 void DocumentOutput::add_options(Arguments& app, const char* out, std::string product) {
   product_ = std::move(product);
-  Option* format = add_format(app, format_name_, "print html, markdown, csv, text or json");
+  const std::string tools =
+      takes_tools_ ? fmt::format("; for other tools {}", fmt::join(names_of(tool_formats()), ", ")) : "";
+  Option* format = add_format(app, format_name_, "print html, markdown, csv, text or json" + tools);
   add_out(app, file_,
           (product_.empty() ? "" : "FILE.toml: " + product_ + "; ") +
               "write it there instead: FILE.html, .md, .csv, .txt, .json, or .svg (its first chart); -: print it",
@@ -100,10 +104,11 @@ void DocumentOutput::add_options(Arguments& app, const char* out, std::string pr
 void DocumentOutput::check() {
   if (file_ == "-") file_.clear();
   if (file_.empty()) {
-    json_ = json_ || format_name_ == "json";
+    json_ = json_ || format_name_ == "json" || tool() != nullptr;
     if (json_ || format_name_.empty()) return;
     std::vector<std::string_view> known = names_of(formats());
     known.push_back("json");
+    if (takes_tools_) std::ranges::copy(names_of(tool_formats()), std::back_inserter(known));
     if (std::ranges::find(known, format_name_) == known.end()) throw unknown_name("format", format_name_, known);
     format_ = &find_format(format_name_);
     return;
@@ -134,6 +139,13 @@ void DocumentOutput::deliver(const Document& document, const std::function<std::
     throw;
   }
   fmt::print("{}\n", file_.string());
+}
+
+std::string tool_output(const ToolFormat& format, const std::vector<ToolFigure>& figures) {
+  if (const auto left_out = std::ranges::count(figures, false, format.takes); left_out > 0)
+    inform("hbench: {} left out, for which {} has no place; bencher takes all\n", counted(left_out, "case"),
+           format.name);
+  return tool_text(format, figures);
 }
 
 }  // namespace hbench

@@ -11,6 +11,7 @@
 #include "bench/command/arguments.hpp"
 #include "reports/document/document.hpp"
 #include "reports/formats/formats.hpp"
+#include "reports/rows/tool_formats.hpp"
 
 namespace hbench {
 
@@ -21,6 +22,10 @@ class DocumentOutput {
  public:
   /// `out` are the names of `--out`. `product` is what a file that ends in `.toml` gets, of verbs that make one.
   void add_options(Arguments& app, const char* out = "--out", std::string product = {});
+  /// Before `add_options`: `--format` also takes the name of a `ToolFormat`, which `json` of `deliver` then writes.
+  void take_tools() { takes_tools_ = true; }
+  /// After `check`: the format of that name; null where another one was asked for.
+  const ToolFormat* tool() const { return takes_tools_ ? tool_format(format_name_) : nullptr; }
   /// Before `check`: the file of `--out` where its name ends with `.toml`, since a verb makes it beside its document,
   /// which is then printed; else none.
   std::filesystem::path take_toml() { return file_.extension() == ".toml" ? std::exchange(file_, {}) : ""; }
@@ -42,9 +47,12 @@ class DocumentOutput {
  private:
   std::string format_name_, product_;
   std::filesystem::path file_;
-  bool json_ = false, wide_ = false;
+  bool json_ = false, wide_ = false, takes_tools_ = false;
   std::size_t most_markdown_bytes_ = std::numeric_limits<std::size_t>::max();
   const Format* format_ = nullptr;  ///< null: the terminal's, or a picture
 };
+
+/// Returns `tool_text`. Figures that the format does not take are counted on standard error.
+std::string tool_output(const ToolFormat& format, const std::vector<ToolFigure>& figures);
 
 }  // namespace hbench

@@ -48,8 +48,7 @@ void check_names(const std::vector<Point>& points, const PointFilter& filter) {
 
 }  // namespace
 
-bool PointFilter::accepts(const Point& point) const {
-  const Case& asked = point.asked;
+bool PointFilter::accepts(const Case& asked) const {
   return (workloads.empty() || contains(workloads, asked.workload)) &&
          (profiles.empty() || contains(profiles, asked.profile)) &&
          (evidence.empty() || evidence.contains(asked.evidence)) &&
@@ -60,7 +59,7 @@ bool PointFilter::accepts(const Point& point) const {
 std::vector<Point> select_points(std::vector<Point> points, const PointFilter& filter) {
   check_names(points, filter);
   const bool any = !points.empty();
-  std::erase_if(points, [&](const Point& point) { return !filter.accepts(point); });
+  std::erase_if(points, [&](const Point& point) { return !filter.accepts(point.asked); });
   if (any && points.empty())
     throw Error(ExitCode::usage, "no stored point has all that was asked for",
                 "leave out one of --workload, --profile, --evidence, --strategy, --run, --label");

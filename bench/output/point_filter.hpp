@@ -19,7 +19,7 @@ struct PointFilter {
   /// Each an algorithm, or a part of a strategy's label: `ps`, `sliced`, `ps (sliced, dedicated)`, `fp16`.
   std::vector<std::string> strategies;
 
-  bool accepts(const Point& point) const;
+  bool accepts(const Case& asked) const;
 };
 
 /// Adds `--evidence`, a comma list, whose default is `standard`. `evidence` outlives the parsing.

@@ -47,6 +47,7 @@ void TrackOutput::add_options(Arguments& app) {
   app.add_option("--junit", junit_, "also write JUnit's XML there");
   app.add_option("--gitlab", gitlab_, "also write GitLab's metrics report (OpenMetrics) there");
   app.add_flag("--github", github_, "also print annotations, and add the page to the summary of GitHub's job");
+  document_.take_tools();
   document_.add_options(app);
   document_.keep_markdown_within(65'000);  // GitHub takes comments of 65,536 characters
 }
@@ -62,7 +63,9 @@ void TrackOutput::deliver(const TrackReport& report) const {
   const auto [stopped, resumed] = without_commands();
   const bool in_log = github_ && document_.for_terminal();
   if (in_log) fmt::print("{}", stopped);
-  document_.deliver(document, [&] { return track_json(report); });
+  const ToolFormat* tool = document_.tool();
+  document_.deliver(document,
+                    [&] { return tool != nullptr ? tool_output(*tool, tool_figures(report)) : track_json(report); });
   if (in_log) fmt::print("{}", resumed);
   if (!junit_.empty()) write_whole(junit_, track_junit(report), "--junit");
   if (!gitlab_.empty()) write_whole(gitlab_, track_metrics(report), "--gitlab");

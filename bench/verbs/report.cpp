@@ -11,9 +11,11 @@
 #include "bench/command/common_options.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
+#include "bench/output/document_output.hpp"
 #include "bench/output/points_json.hpp"
 #include "bench/output/reporting.hpp"
 #include "collectives/base/flag_values.hpp"
+#include "collectives/base/table.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/report.hpp"
 #include "reports/short_form.hpp"
@@ -54,19 +56,33 @@ ExitCode run_export(const Call& call) {
   std::string format = "json";
   StoredFilter filter;
   Arguments app("Prints stored points for machines: all of them, or those that the options choose.", "hbench export");
+  const std::vector<std::string_view> tools = names_of(tool_formats());
+  std::vector<std::string> known{"json", "csv"};
+  known.insert(known.end(), tools.begin(), tools.end());
   app.footer(
       "Examples:\n  hbench export --format csv --workload vgg16 --strategy ring,sliced\n"
-      "  hbench export --format csv --label branch=main\n  hbench export --json --db hbench.db > points.json");
+      "  hbench export --format csv --label branch=main\n  hbench export --json --db hbench.db > points.json\n"
+      "  hbench export --format bencher --label branch=main > bencher.json\n"
+      "The formats of other tools have the timed cases, benchmarks of imported programs too; hbench import reads "
+      "them.");
   add_database(app, database);
   bool json = false;
-  add_json(app, json)->excludes(add_format(app, format, "json, an array of objects, or csv, a table with a header line",
-                                           one_of({"json", "csv"})));
+  add_json(app, json)->excludes(
+      add_format(app, format,
+                 fmt::format("json, an array of objects, csv, a table with a header line, or for other tools {}",
+                             fmt::join(tools, ", ")),
+                 one_of(known)));
   add_filter_options(app, filter);
   if (app.parse(call)) return ExitCode::good;
   const Store store(database, Store::Mode::read_only);
-  const std::vector<Point> points =
-      select_points(make_points(store.results(filter.of(store.runs())), store.baselines()), filter.points);
-  fmt::print("{}", format == "csv" ? points_csv(points) : points_json(points));
+  std::vector<CaseResult> results = store.results(filter.of(store.runs()));
+  const std::vector<Point> points = select_points(make_points(results, store.baselines()), filter.points);
+  if (const ToolFormat* tool = tool_format(format)) {
+    std::erase_if(results, [&](const CaseResult& each) { return !filter.points.accepts(each.asked); });
+    fmt::print("{}", tool_output(*tool, tool_figures(results)));
+  } else {
+    fmt::print("{}", format == "csv" ? points_csv(points) : points_json(points));
+  }
   return ExitCode::good;
 }
 

@@ -241,4 +241,12 @@ std::string track_json(const TrackReport& report) {
   return object_text(Form::values, "hbench track check --json", report, report_fields);
 }
 
+std::vector<ToolFigure> tool_figures(const TrackReport& report) {
+  std::vector<ToolFigure> figures;
+  for (const TrackedResult& each : report.results)
+    if (const TrackedCase& values = each.sides.values; !values.head.empty())
+      figures.push_back({each.sides.name, each.sides.unit, values.larger_is_worse, values.head});
+  return figures;
+}
+
 }  // namespace hbench

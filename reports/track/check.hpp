@@ -4,9 +4,11 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "analysis/track/report.hpp"
 #include "reports/document/document.hpp"
+#include "reports/rows/tool_formats.hpp"
 
 namespace hbench {
 
@@ -15,6 +17,8 @@ Document track_document(const TrackReport& report);
 std::string track_json(const TrackReport& report);
 /// Returns `regressed by 9.9 %: 13.2 ms, before 12.01 ms`. \pre it is compared.
 std::string change_text(const TrackedResult& result);
+/// The launches of the head of each case that has some.
+std::vector<ToolFigure> tool_figures(const TrackReport& report);
 /// JUnit's XML: a test for each case, a failure where it has regressed, skipped where nothing can be said.
 std::string track_junit(const TrackReport& report);
 /// GitHub's workflow commands, one line for each case that has regressed, failed or cannot be judged.
