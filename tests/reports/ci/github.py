@@ -62,6 +62,7 @@ class Github:
         self.machine = machine
         self.caches = []  # of (scope, key, file)
         self.artifacts = {}
+        self.variables = {}  # of the repository
         self.run_id = 0
         self.comments = machine.folder / "comments.json"
         self.comments.write_text("[]")
@@ -88,7 +89,7 @@ class Job:
         self.server, self.machine, self.name, self.job, self.event = github, github.machine, name, job, event
         self.steps, self.outputs = {}, {}
         self.result, self.code, self.log, self.summary = "success", 0, "", ""
-        self.contexts = {"github": event, "env": github.workflow.get("env", {}), "steps": self.steps, "vars": {},
+        self.contexts = {"github": event, "env": github.workflow.get("env", {}), "steps": self.steps, "vars": github.variables,
                          "needs": {each: {"result": of.result, "outputs": of.outputs} for each, of in needs.items()}}
 
     def _expressions(self):
@@ -168,6 +169,8 @@ class Job:
         return 0
 
     def _upload(self, given):
+        if given.get("if-no-files-found") == "error" and not (self.machine.workspace / given["path"]).exists():
+            return 1
         folder = self.machine.folder / f"artifact-{self.server.run_id}-{given['name']}"
         shutil.copytree(self.machine.workspace / given["path"], folder)
         self.server.artifacts[given["name"]] = folder

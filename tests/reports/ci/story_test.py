@@ -140,6 +140,67 @@ class GithubStory(Story):
         self.assertIn("::warning title=hbench::nvidia-smi does not list GPUs", done["track"].log)
 
 
+class GithubPairStory(Story):
+    """A repository whose program prints a figure that is made up. Nothing is kept, so there are no nights."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.machine = machine.Machine(self.folder, HBENCH, WORKER)
+        self.machine.program("gh", f'#!/bin/sh\nexec "{sys.executable}" "{machine.HERE / "gh"}" "$@"\n')
+        self.machine.program("curl", '#!/bin/sh\necho "curl $*" >> "$(dirname "$0")/calls"\n: > "$HOME/hbench.deb"\n')
+        self.machine.program("apt-get", '#!/bin/sh\nfor last; do :; done\ntest "$last" = update -o -e "$last"\n')
+        self.machine.git("rm", "-q", "hbench.toml")
+        self.machine.commit("has no file", 1.0)
+        (self.machine.repository / "hbench.toml").write_text('[[command]]\nname = "step"\nrun = "sh step"\n')
+        (self.machine.repository / "step").write_text(
+            """awk -v slow="$(cat slowness)" -v n="$(date +%N)" """
+            """'BEGIN { printf "{\\"step_ms\\": %.4f}\\n", 10 * slow * (1 + 0.001 * (n % 7)) }'\n""")
+        self.first = self.machine.commit("has one", 1.0, "first")
+        self.first_merge = self.machine.merge(self.first)
+        self.machine.git("checkout", "-q", "main")
+        self.machine.git("merge", "-q", "first")
+        self.topic = self.machine.commit("is as fast", 1.0, HOSTILE)
+        self.slower = self.machine.commit("is slower", 1.2, HOSTILE)
+        self.server = github.Github(pathlib.Path(FILE).read_text(), self.machine)
+        self.server.variables["HBENCH_PACKAGE"] = "https://example.org/hbench.deb"
+
+    def judged(self, merge, repository="team/project"):
+        event = {"pull_request": {"number": 12, "head": {"repo": {"full_name": repository}}}}
+        done = self.server.run("pull_request", merge, ref_name="12/merge", head_ref=HOSTILE, event=event)
+        return done["pair"], done["comment"]
+
+    def test_a_pull_request_that_is_as_fast_and_one_that_is_slower(self):
+        pair, comment = self.judged(self.machine.merge(self.topic))
+        self.assertEqual((pair.result, comment.result), ("success", "success"), pair.log + comment.log)
+        self.assertIn("1 pass: the head against the base, in 12 pairs of launches.", pair.summary)
+        self.expect_junit((self.server.artifacts["hbench-track"] / "junit.xml").read_text(), 0)
+        self.assertEqual(self.machine.calls()[0].split()[-1], "https://example.org/hbench.deb")
+
+        pair, comment = self.judged(self.machine.merge(self.slower))
+        self.assertEqual((pair.result, pair.code, comment.result), ("failure", 10, "success"), pair.log)
+        self.assertRegex(pair.log, r"(?m)^::error title=regressed%3A step step_ms::regressed by (19|20)\.\d %25: 12\.")
+        self.expect_junit((self.server.artifacts["hbench-track"] / "junit.xml").read_text(), 1)
+        (said,) = json.loads(self.server.comments.read_text())
+        self.assertRegex(said["body"], r"step step_ms regressed by (19|20)\.\d %")
+        self.expect_nothing_was_run_by_a_name()
+
+        with self.subTest("of a fork, whose jobs may write no comment"):
+            pair, comment = self.judged(self.machine.merge(self.topic), repository="somebody/project")
+            self.assertEqual((pair.result, comment.result), ("success", "skipped"), pair.log)
+
+    def test_the_first_pull_request_with_a_file_is_not_judged(self):
+        pair, comment = self.judged(self.first_merge)
+        self.assertEqual((pair.result, comment.result), ("success", "success"), pair.log + comment.log)
+        self.assertIn("is not judged", self.server.comments.read_text())
+
+    def test_a_repository_without_a_package_is_told_so(self):
+        self.server.variables.clear()
+        pair, comment = self.judged(self.machine.merge(self.topic))
+        self.assertEqual((pair.code, comment.result), (3, "skipped"))
+        self.assertIn("::error title=hbench::set the variable HBENCH_PACKAGE", pair.log)
+
+
 class GitlabStory(Story):
     def start(self, text):
         return gitlab.Gitlab(text, self.machine)
@@ -241,6 +302,6 @@ class JenkinsStory(Story):
 
 
 if __name__ == "__main__":
-    story = {"github": GithubStory, "gitlab": GitlabStory, "jenkins": JenkinsStory}[KIND]
+    story = {"github": GithubStory, "github-pair": GithubPairStory, "gitlab": GitlabStory, "jenkins": JenkinsStory}[KIND]
     tests = unittest.defaultTestLoader.loadTestsFromTestCase(story)
     sys.exit(not unittest.TextTestRunner(verbosity=2).run(tests).wasSuccessful())
