@@ -10,6 +10,7 @@
 
 #include "analysis/records/words.hpp"
 #include "collectives/base/read_json.hpp"
+#include "collectives/base/text.hpp"
 #include "reports/rows/row.hpp"
 
 namespace hbench {
@@ -37,15 +38,13 @@ std::vector<const TrackedResult*> in_order(const TrackReport& report) {
 
 /// `step_ms regressed by 9.9 %: 13.2 ms, before 12.01 ms; and 2 more. `: the largest change; empty where none has.
 std::string regressed_text(const TrackReport& report) {
-  const TrackedResult* worst = nullptr;
-  for (const TrackedResult& each : report.results)
-    if (each.judgement.verdict == TrackVerdict::regressed &&
-        (worst == nullptr || std::abs(each.judgement.shift) > std::abs(worst->judgement.shift)))
-      worst = &each;
-  if (worst == nullptr) return "";
-  const std::size_t more = report.count(TrackVerdict::regressed) - 1;
-  return fmt::format("{} {}{}. ", worst->sides.name, change_text(*worst),
-                     more > 0 ? fmt::format("; and {} more", more) : "");
+  const std::size_t count = report.count(TrackVerdict::regressed);
+  if (count == 0) return "";
+  const TrackedResult& worst = *std::ranges::max_element(report.results, {}, [](const TrackedResult& each) {
+    return each.judgement.verdict == TrackVerdict::regressed ? std::abs(each.judgement.shift) : -1;
+  });
+  return fmt::format("{} {}{}. ", worst.sides.name, change_text(worst),
+                     count > 1 ? fmt::format("; and {} more", count - 1) : "");
 }
 
 std::string verdict_text(const TrackReport& report) {
@@ -55,8 +54,8 @@ std::string verdict_text(const TrackReport& report) {
       counts.push_back(fmt::format("{} {}", count, to_string(verdict)));
   const std::string what = report.results.empty() ? "no timed case" : fmt::format("{}", fmt::join(counts, ", "));
   if (report.paired)
-    return fmt::format("{}: the head against the base, in {} pair{} of launches.", what, report.paired->pairs,
-                       report.paired->pairs == 1 ? "" : "s");
+    return fmt::format("{}: the head against the base, in {} of launches.", what,
+                       counted(report.paired->pairs, "pair"));
   const std::string baseline = report.baseline_in_words();
   if (report.runs.empty() && !report.request.frozen.empty())
     return fmt::format("{}: {}. There is no baseline: {} has no run but this one.", run_text(report.head), what,
@@ -68,8 +67,8 @@ std::string verdict_text(const TrackReport& report) {
         run_text(report.head), what, baseline, report.request.rule.fewest_runs);
   if (report.runs.empty())
     return fmt::format("{}: {}. There is no baseline: no earlier run has {}.", run_text(report.head), what, baseline);
-  return fmt::format("{}: {}, against {} run{} {} {}.", run_text(report.head), what, report.runs.size(),
-                     report.runs.size() == 1 ? "" : "s", report.request.frozen.empty() ? "with" : "of", baseline);
+  return fmt::format("{}: {}, against {} {} {}.", run_text(report.head), what, counted(std::ssize(report.runs), "run"),
+                     report.request.frozen.empty() ? "with" : "of", baseline);
 }
 
 Table changes_table(const std::vector<const TrackedResult*>& results) {
@@ -244,7 +243,7 @@ std::string track_json(const TrackReport& report) {
 std::vector<ToolFigure> tool_figures(const TrackReport& report) {
   std::vector<ToolFigure> figures;
   for (const TrackedResult& each : report.results)
-    if (const TrackedCase& values = each.sides.values; !values.head.empty())
+    if (const TrackedCase& values = each.sides.values; !values.head.empty() && !each.judgement.against_limit)
       figures.push_back({each.sides.name, each.sides.unit, values.larger_is_worse, values.head});
   return figures;
 }

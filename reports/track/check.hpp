@@ -17,7 +17,7 @@ Document track_document(const TrackReport& report);
 std::string track_json(const TrackReport& report);
 /// Returns `regressed by 9.9 %: 13.2 ms, before 12.01 ms`. \pre it is compared.
 std::string change_text(const TrackedResult& result);
-/// The launches of the head of each case that has some.
+/// The launches of the head of each case that has some, once: a limit is of a case that is among them.
 std::vector<ToolFigure> tool_figures(const TrackReport& report);
 /// JUnit's XML: a test for each case, a failure where it has regressed, skipped where nothing can be said.
 std::string track_junit(const TrackReport& report);

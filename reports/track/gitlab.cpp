@@ -36,14 +36,14 @@ std::string head_of_family(std::string_view name, std::string_view unit, std::st
 
 /// A line for each case that has the figure; nothing where none has.
 template <class Figure, class Labels>
-std::string family(const TrackReport& report, std::string_view head, std::string_view name, Figure figure,
-                   Labels labels) {
+std::string family(const TrackReport& report, std::string_view name, std::string_view unit, std::string_view help,
+                   Figure figure, Labels labels) {
   std::string lines;
   for (const TrackedResult& each : report.results) {
     const std::optional<double> value = each.judgement.compared() ? figure(each) : std::nullopt;
     if (value && std::isfinite(*value)) lines += fmt::format("{}{{{}}} {:.4g}\n", name, labels(each), *value);
   }
-  return lines.empty() ? "" : std::string(head) + lines;
+  return lines.empty() ? "" : head_of_family(name, unit, help) + lines;
 }
 
 }  // namespace
@@ -53,21 +53,18 @@ std::string track_metrics(const TrackReport& report) {
   const auto is_time = [](const TrackedResult& each) { return each.sides.unit == "s"; };
   const auto name = [](const TrackedResult& each) { return fmt::format("case=\"{}\"", label_value(each.sides.name)); };
   std::string text = family(
-      report, head_of_family("hbench_track_seconds", "seconds", "Median over launches of the median iteration's time."),
-      "hbench_track_seconds",
+      report, "hbench_track_seconds", "seconds", "Median over launches of the median iteration's time.",
       [&](const TrackedResult& each) { return is_time(each) ? Value(each.judgement.after) : Value(); }, name);
   text += family(
-      report, head_of_family("hbench_track_value", "", "Median over launches of what is no time."),
-      "hbench_track_value",
+      report, "hbench_track_value", "", "Median over launches of what is no time.",
       [&](const TrackedResult& each) { return is_time(each) ? Value() : Value(each.judgement.after); },
       [&](const TrackedResult& each) {
         return fmt::format("{},unit=\"{}\"", name(each), label_value(each.sides.unit));
       });
   text += family(
-      report,
-      head_of_family("hbench_track_change_ratio", "ratio",
-                     "By which fraction the figure is above the baseline's (Hodges and Lehmann), or its limit."),
-      "hbench_track_change_ratio", [](const TrackedResult& each) { return Value(each.judgement.shift); }, name);
+      report, "hbench_track_change_ratio", "ratio",
+      "By which fraction the figure is above the baseline's (Hodges and Lehmann), or its limit.",
+      [](const TrackedResult& each) { return Value(each.judgement.shift); }, name);
   text += head_of_family("hbench_track_cases", "", "Cases with each verdict.");
   for (const TrackVerdict verdict : kVerdicts)
     text += fmt::format("hbench_track_cases{{verdict=\"{}\"}} {}\n", to_string(verdict), report.count(verdict));

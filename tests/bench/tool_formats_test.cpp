@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/import/format.hpp"
+#include "reports/track/check.hpp"
 #include "tests/bench/tracked_database.hpp"
 #include "tests/support/hostile_text.hpp"
 
@@ -86,6 +87,10 @@ TEST_F(ToolOutput, OfACheckHasTheLaunchesOfTheHead) {
   EXPECT_EQ(benchmarks.at(9).at("name"), "vgg16, 2 ranks, ring, batch 16");
   EXPECT_NEAR(benchmarks.at(2).at("real_time"), 0.106e9, 1e5);
   EXPECT_EQ(run({"--format", "bencher"}), ExitCode::lost_rank);
+  TrackRequest limited;
+  limited.limits = {{.match = "vgg16", .value = 0.1}};
+  EXPECT_EQ(checked(limited).results.size(), 3u) << "of the case, of that which failed, and of the limit";
+  EXPECT_EQ(tool_figures(checked(limited)).size(), 1u);
   EXPECT_THAT(imported(printed_), ElementsAre(StartsWith("vgg16, 2 ranks, ring, batch 16 latency: seconds 0.106")));
 }
 
