@@ -6,6 +6,7 @@
 #include <array>
 
 #include "analysis/points/tracked_metric.hpp"
+#include "collectives/base/text.hpp"
 #include "reports/rows/row.hpp"
 
 namespace hbench {
@@ -19,7 +20,8 @@ void add_to_bencher(const ToolFigure& figure, Json& all) {
 
 void add_to_list(const ToolFigure& figure, Json& all) {
   const auto [least, largest] = std::ranges::minmax(figure.launches);
-  const std::string range = fmt::format("{:.4g} to {:.4g} in {} launches", least, largest, figure.launches.size());
+  const std::string range =
+      fmt::format("{:.4g} to {:.4g} in {}", least, largest, counted(std::ssize(figure.launches), "launch"));
   all.push_back({{"name", figure.name}, {"unit", figure.unit}, {"value", median(figure.launches)}, {"range", range}});
 }
 
