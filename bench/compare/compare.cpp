@@ -133,8 +133,7 @@ ExitCode compare_measured(const ReadyComparison& asked, const MeasuredComparison
   const Call call{sweep_arguments(asked, how), command};
   SweepOptions options = parse_sweep_options(call).value();
   options.verbosity = how.verbosity;
-  SweepPreparation sweep = plan_sweep(call, std::move(options));
-  look_around(sweep);
+  const SweepPreparation sweep = plan_sweep(call, std::move(options));
   const std::optional<Refusal> missing = missing_side(asked, sweep.machine.frameworks);
   if (missing && how.verbosity != Verbosity::quiet)
     inform("hbench: {} is not measured: {}\n", missing->what, missing->why);

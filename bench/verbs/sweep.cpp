@@ -70,17 +70,17 @@ std::string more_in_words(const SweepPreparation& sweep) {
 
 /// The hosts, a line for each case, what is left out, and how long all of it takes.
 std::string plan_in_words(const SweepPreparation& sweep) {
-  const Plan& plan = sweep.plan;
+  const SweepPlan& plan = sweep.plan;
   double seconds = 0;
   const Allocation& hosts = sweep.machine.allocation;
   std::string text = hosts.is_local() ? "" : fmt::format("hosts: {}\n", hosts.in_words());
   for (const PlannedCase& each : plan.cases) {
-    seconds += sweep.cost(each, plan);
+    const CaseWork& work = plan.work_of(each);
+    seconds += work.seconds;
     text += fmt::format("{:9} {:14} {:5} GPUs  {:40} {}", to_string(each.asked.evidence), each.asked.workload,
                         each.asked.gpus, each.asked.strategy_label(), each.asked.profile);
-    if (const auto planned = sweep.emulations.find(&each); planned != sweep.emulations.end())
-      text += fmt::format(", dilated {:g} times, {:.0f} s", planned->second.emulated.cluster.dilation,
-                          planned->second.seconds);
+    if (work.emulated)
+      text += fmt::format(", dilated {:g} times, {:.0f} s", work.emulated->cluster.dilation, work.seconds);
     text += '\n';
   }
   for (const Refusal& refusal : plan.refused) text += fmt::format("left out  {}: {}\n", refusal.what, refusal.why);
@@ -103,9 +103,7 @@ ExitCode report_interruption(const SweepOptions& options) {
 ExitCode run_sweep(const Call& call) {
   auto options = parse_sweep_options(call);
   if (!options) return ExitCode::good;
-  SweepPreparation sweep = plan_sweep(call, std::move(*options));
-  if (!sweep.options.dry_run) look_around(sweep);
-  sweep.emulations = plan_emulations(sweep, sweep.plan);
+  const SweepPreparation sweep = plan_sweep(call, std::move(*options));
   if (sweep.options.dry_run) {
     fmt::print("{}", plan_in_words(sweep));
     return ExitCode::good;

@@ -31,7 +31,7 @@ std::set<std::string> finished_keys(const SweepPreparation& sweep, const Store& 
 double seconds_of(const SweepPreparation& sweep, std::initializer_list<const std::vector<const PlannedCase*>*> parts) {
   double seconds = sweep.calibration ? sweep.calibration->seconds() : 0;
   for (const std::vector<const PlannedCase*>* part : parts)
-    for (const PlannedCase* each : *part) seconds += sweep.cost(*each, sweep.plan);
+    for (const PlannedCase* each : *part) seconds += sweep.plan.work_of(*each).seconds;
   return seconds;
 }
 
@@ -62,7 +62,7 @@ void SweepExecution::run() {
     early_();
   }
   measure(measured_);
-  emulate_all(emulated_, sweep_.emulations);
+  emulate_all(sweep_.plan, emulated_);
   if (sweep_.calibration && !interrupted()) extend();
 }
 
@@ -105,7 +105,7 @@ void SweepExecution::measure(const Cases& cases) {
 }
 
 /// World by world: quick, and little is lost. What Ctrl-C has ended is no result.
-void SweepExecution::simulate(const Plan& plan, const Cases& cases) {
+void SweepExecution::simulate(const SweepPlan& plan, const Cases& cases) {
   std::vector<CaseResult> batch;
   const auto keep = [&] {
     if (!batch.empty()) store_.append(run_, batch);
@@ -126,7 +126,7 @@ void SweepExecution::simulate(const Plan& plan, const Cases& cases) {
             if (flat.contains(&planned)) compare_with_library(result, planned, plan.catalog, memory, interrupted);
             batch.push_back(std::move(result));
             const bool next_profile = made == cases.size() || cases[made]->asked.profile != planned.asked.profile;
-            progress_.done(sweep_.cost(planned, plan),
+            progress_.done(plan.work_of(planned).seconds,
                            next_profile ? fmt::format("simulated {}", planned.asked.profile) : "");
             if (next_profile) keep();
           }};
@@ -138,21 +138,21 @@ void SweepExecution::simulate(const Plan& plan, const Cases& cases) {
   keep();
 }
 
-void SweepExecution::emulate_all(const Cases& cases, const PlannedEmulations& planned) {
+void SweepExecution::emulate_all(const SweepPlan& plan, const Cases& cases) {
   const MeasureOptions options = sweep_.emulation_launches();
   for (const PlannedCase* each : cases) {
     if (interrupted()) return;
     const std::string name = fmt::format("{} on {}", case_name(*each), each->asked.profile);
-    const auto& [emulated, seconds] = planned.at(each);
-    const CaseResult result = emulate(emulated, options, [&](int launch) {
-      progress_.doing(fmt::format("emulating {}, dilated {:g} times, launch {} of {}", name, emulated.cluster.dilation,
-                                  launch + 1, options.launches));
+    const CaseWork& work = plan.work_of(*each);
+    const CaseResult result = emulate(*work.emulated, options, [&](int launch) {
+      progress_.doing(fmt::format("emulating {}, dilated {:g} times, launch {} of {}", name,
+                                  work.emulated->cluster.dilation, launch + 1, options.launches));
     });
     if (interrupted()) return;
     store_.append(run_, result);
     const bool failed = result.status == CaseStatus::failed;
     if (failed) worst_ = std::max(worst_, static_cast<ExitCode>(result.exit_code));
-    progress_.done(seconds,
+    progress_.done(work.seconds,
                    failed ? fmt::format("failed: {}: {}", name, result.failure) : fmt::format("emulated {}", name));
   }
 }
@@ -171,7 +171,7 @@ void SweepExecution::extend() {
                .doing = [&](const std::string& now) { progress_.doing(now); },
                .note = [&](const std::string& line) { progress_.note(line); }});
     if (interrupted()) return;
-    extension_ = calibrated_plan(calibration, sweep_.options.request, sweep_.data, sweep_.machine, folder);
+    extension_ = {calibrated_plan(calibration, sweep_.options.request, sweep_.data, sweep_.machine, folder)};
   } catch (const Error& error) {
     if (!interrupted())
       progress_.note(fmt::format("no nodes like this machine are predicted: {}; {}", error.what(), error.hint()));
@@ -183,26 +183,26 @@ void SweepExecution::extend() {
     return std::ranges::find(sweep_.plan.refused, each) != sweep_.plan.refused.end();
   });
   note_refusals(refused);
+  estimate(extension_, sweep_);
   simulate(extension_, left(extension_, &Case::is_predicted));
   if (!interrupted()) emulate_extension();
 }
 
-/// How long this takes is known only now: by the timeline that was recorded.
+/// How long this takes is known by the timeline that was recorded.
 void SweepExecution::emulate_extension() {
   const Cases cases = left(extension_, &Case::is_timed);
   if (cases.empty()) return;
-  const PlannedEmulations planned = plan_emulations(sweep_, extension_);
   double seconds = 0;
-  for (const PlannedCase* each : cases) seconds += planned.at(each).seconds;
+  for (const PlannedCase* each : cases) seconds += extension_.work_of(*each).seconds;
   progress_.more(seconds);
   progress_.note(fmt::format("emulating {} of nodes like this machine: about {:.0f} s",
                              counted(std::ssize(cases), "case"), seconds));
-  emulate_all(cases, planned);
+  emulate_all(extension_, cases);
 }
 
 std::vector<CaseResult> planned_results(const SweepPreparation& sweep, const Plan& extension, const Store& store) {
   std::set<std::string> keys;
-  for (const Plan* plan : {&sweep.plan, &extension})
+  for (const Plan* plan : {static_cast<const Plan*>(&sweep.plan), &extension})
     for (const Case& asked : plan->cases) keys.insert(asked.key());
   for (const CaseResult& figure : sweep.plan.published) keys.insert(figure.asked.key());
   std::vector<CaseResult> results = store.results();
@@ -213,7 +213,7 @@ std::vector<CaseResult> planned_results(const SweepPreparation& sweep, const Pla
 ReportInput planned_input(const SweepPreparation& sweep, const Plan& extension, const Store& store,
                           const std::vector<CaseResult>& results) {
   ReportInput input = report_input(results, store.baselines(), {sweep.run}, sweep.data);
-  for (const Plan* plan : {&sweep.plan, &extension}) describe(input, plan->catalog);
+  for (const Plan* plan : {static_cast<const Plan*>(&sweep.plan), &extension}) describe(input, plan->catalog);
   return input;
 }
 

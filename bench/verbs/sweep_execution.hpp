@@ -47,9 +47,9 @@ class SweepExecution {
   }
   void announce(std::size_t left);
   void note_refusals(const std::vector<Refusal>& refused);
-  void simulate(const Plan& plan, const Cases& cases);
+  void simulate(const SweepPlan& plan, const Cases& cases);
   void measure(const Cases& cases);
-  void emulate_all(const Cases& cases, const PlannedEmulations& planned);
+  void emulate_all(const SweepPlan& plan, const Cases& cases);
   void extend();
   void emulate_extension();
 
@@ -60,7 +60,7 @@ class SweepExecution {
   Cases simulated_, emulated_, measured_;
   Progress progress_;
   std::int64_t run_ = 0;
-  Plan extension_;
+  SweepPlan extension_;
   ExitCode worst_ = ExitCode::good;
 };
 

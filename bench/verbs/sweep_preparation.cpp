@@ -95,7 +95,7 @@ void record_own_models(SweepPreparation& sweep) {
 
 /// With what is known of the machine by now.
 void plan_again(SweepPreparation& sweep) {
-  sweep.plan = make_plan(sweep.options.request, sweep.data, sweep.machine);
+  sweep.plan = {make_plan(sweep.options.request, sweep.data, sweep.machine)};
   sweep.calibration = plan_calibration(sweep.options.request, sweep.machine, sweep.plan, sweep.options.calibration);
   if (!sweep.calibration) return;
   // A timeline that it records is not missing.
@@ -181,17 +181,31 @@ void describe_run(SweepPreparation& sweep) {
     for (Case& asked : sweep.calibration->baselines) place_on_this_machine(asked, run);
 }
 
+void look_around(SweepPreparation& sweep) {
+  try_worker(sweep);
+  look_at_hosts_of(sweep);
+  describe_run(sweep);
+}
+
+void check_faults(const std::vector<EmulatedFault>& faults, const SweepPlan& plan) {
+  const auto emulated = [](const CaseWork& work) { return work.emulated.has_value(); };
+  if (std::ranges::none_of(plan.work, emulated)) return;
+  for (const EmulatedFault& fault : faults)
+    if (std::ranges::none_of(plan.work, [&](const CaseWork& work) {
+          return emulated(work) &&
+                 fault.index < (fault.kind == EmulatedFault::Kind::server ? work.emulated->planned.strategy.servers
+                                                                          : work.emulated->cluster.links.nodes());
+        }))
+      throw Error(ExitCode::usage,
+                  fmt::format("HBENCH_EMULATED_FAULT: {}: no emulated cluster has it", to_text({fault})),
+                  "nodes and servers count from 0; emulate more of them with --gpus");
+}
+
 }  // namespace
 
 bool SweepPreparation::is_launched_here(const Case& asked) const {
   // An emulated case without a cluster of its own is of the network that all ranks here are given.
   return asked.is_timed() && (asked.is_local() || asked.profile == machine.emulated);
-}
-
-double SweepPreparation::cost(const PlannedCase& planned, const Plan& of) const {
-  if (planned.asked.is_predicted()) return simulation_time(planned, of.catalog).value;
-  if (is_of_emulated_cluster(planned, of.catalog)) return emulations.at(&planned).seconds;
-  return options.measure.launches * options.measure.launch_seconds();
 }
 
 MeasureOptions SweepPreparation::emulation_launches() const {
@@ -203,7 +217,7 @@ MeasureOptions SweepPreparation::emulation_launches() const {
 
 SweepPreparation plan_sweep(const Call& call, SweepOptions options) {
   LocalMachine machine = machine_for(options);
-  SweepPreparation sweep{.options = std::move(options), .data = load_data(), .machine = std::move(machine)};
+  SweepPreparation sweep{.options = std::move(options), .data = load_data(), .machine = std::move(machine), .plan = {}};
   record_own_models(sweep);
   plan_again(sweep);
   MeasureOptions& measure = sweep.options.measure;
@@ -212,38 +226,28 @@ SweepPreparation plan_sweep(const Call& call, SweepOptions options) {
   measure.frameworks = sweep.machine.frameworks;
   for (const AllocatedHost& host : measure.allocation.hosts) measure.run_hosts.push_back(host.name);
   sweep.run.command = call.command;
+  if (!sweep.options.dry_run) look_around(sweep);
+  estimate(sweep.plan, sweep);
   return sweep;
 }
 
-void look_around(SweepPreparation& sweep) {
-  try_worker(sweep);
-  look_at_hosts_of(sweep);
-  describe_run(sweep);
-}
-
-PlannedEmulations plan_emulations(const SweepPreparation& sweep, const Plan& plan) {
-  PlannedEmulations planned;
+void estimate(SweepPlan& plan, const SweepPreparation& sweep) {
   SimulatedRunner simulated(plan.catalog, interrupted);
+  const MeasureOptions &measure = sweep.options.measure, launches = sweep.emulation_launches();
   const EmulationOptions options{
-      .dilation = sweep.options.dilation, .cores = sweep.options.measure.host.cores, .faults = emulated_faults()};
-  const MeasureOptions launches = sweep.emulation_launches();
+      .dilation = sweep.options.dilation, .cores = measure.host.cores, .faults = emulated_faults()};
   for (const PlannedCase& each : plan.cases) {
-    if (!is_of_emulated_cluster(each, plan.catalog)) continue;
-    EmulatedCase emulated = emulated_case(each, plan.catalog, simulated, options);
-    const double seconds = launches.launches * emulated_launch_time(emulated, launches).value;
-    planned.emplace(&each, PlannedEmulation{std::move(emulated), seconds});
+    CaseWork& work = plan.work.emplace_back();
+    if (each.asked.is_predicted()) {
+      work.seconds = simulation_time(each, plan.catalog).value;
+    } else if (is_of_emulated_cluster(each, plan.catalog)) {
+      work.emulated = emulated_case(each, plan.catalog, simulated, options);
+      work.seconds = launches.launches * emulated_launch_time(*work.emulated, launches).value;
+    } else {
+      work.seconds = measure.launches * measure.launch_seconds();
+    }
   }
-  for (const EmulatedFault& fault : options.faults) {
-    const auto has_place = [&](const auto& each) {
-      return fault.index < (fault.kind == EmulatedFault::Kind::server ? each.first->strategy.servers
-                                                                      : each.second.emulated.cluster.links.nodes());
-    };
-    if (!planned.empty() && std::ranges::none_of(planned, has_place))
-      throw Error(ExitCode::usage,
-                  fmt::format("HBENCH_EMULATED_FAULT: {}: no emulated cluster has it", to_text({fault})),
-                  "nodes and servers count from 0; emulate more of them with --gpus");
-  }
-  return planned;
+  check_faults(options.faults, plan);
 }
 
 }  // namespace hbench
