@@ -133,21 +133,14 @@ ExitCode compare_measured(const ReadyComparison& asked, const MeasuredComparison
   const Call call{sweep_arguments(asked, how), command};
   SweepOptions options = parse_sweep_options(call).value();
   options.verbosity = how.verbosity;
-  const SweepPreparation sweep = plan_sweep(call, std::move(options));
+  SweepPreparation sweep = plan_sweep(call, std::move(options));
   const std::optional<Refusal> missing = missing_side(asked, sweep.machine.frameworks);
   if (missing && how.verbosity != Verbosity::quiet)
     inform("hbench: {} is not measured: {}\n", missing->what, missing->why);
   Store store(sweep.options.database);
   catch_interrupts();
-  ExitCode worst = ExitCode::good;
-  Plan extension;
-  {
-    SweepExecution execution(sweep, store, [] {});
-    execution.run();
-    worst = execution.worst();
-    extension = execution.extension();
-  }
-  const ReportInput input = planned_input(sweep, extension, store, planned_results(sweep, extension, store));
+  const ExitCode worst = run_cases(sweep, store, {});
+  const ReportInput input = planned_input(sweep, store, planned_results(sweep, store));
   Document answer = framework_comparison(input, asked.measured, missing);
   if (output.for_terminal()) answer.title.clear();  // the first line answers
   output.deliver(answer, [&] { return points_json(input.points); });

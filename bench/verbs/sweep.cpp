@@ -24,9 +24,9 @@ class SweepAnswer {
   SweepAnswer(const SweepPreparation& sweep, const Store& store) : sweep_(sweep), store_(store) {}
 
   /// Before the `last` time, only a person is answered. Returns the worst end of all that is shown.
-  ExitCode publish(const Plan& extension, bool last) {
-    const std::vector<CaseResult> results = planned_results(sweep_, extension, store_);
-    const ReportInput input = planned_input(sweep_, extension, store_, results);
+  ExitCode publish(bool last) {
+    const std::vector<CaseResult> results = planned_results(sweep_, store_);
+    const ReportInput input = planned_input(sweep_, store_, results);
     const Document report = kScalingReport.build(input);
     write_report_folder(report, sweep_.options.report);
     if (!sweep_.options.json) {
@@ -61,8 +61,7 @@ class SweepAnswer {
 /// What measured cases may take beyond the estimate.
 std::string more_in_words(const SweepPreparation& sweep) {
   const MeasureOptions& measure = sweep.options.measure;
-  const auto measured =
-      std::ranges::count_if(sweep.plan.cases, [&](const Case& asked) { return sweep.is_launched_here(asked); });
+  const auto measured = std::ranges::count(sweep.plan.work, Stage::in_turn, &CaseWork::stage);
   if (measured == 0 || measure.more == 0) return "";
   return fmt::format(", and at most {:.0f} s more where figures scatter",
                      static_cast<double>(measured * measure.more) * measure.launch_seconds());
@@ -103,7 +102,7 @@ ExitCode report_interruption(const SweepOptions& options) {
 ExitCode run_sweep(const Call& call) {
   auto options = parse_sweep_options(call);
   if (!options) return ExitCode::good;
-  const SweepPreparation sweep = plan_sweep(call, std::move(*options));
+  SweepPreparation sweep = plan_sweep(call, std::move(*options));
   if (sweep.options.dry_run) {
     fmt::print("{}", plan_in_words(sweep));
     return ExitCode::good;
@@ -112,15 +111,8 @@ ExitCode run_sweep(const Call& call) {
   Store store(sweep.options.database);
   catch_interrupts();
   SweepAnswer answer(sweep, store);
-  ExitCode worst = ExitCode::good;
-  Plan extension;
-  {
-    SweepExecution execution(sweep, store, [&] { answer.publish({}, false); });
-    execution.run();
-    worst = execution.worst();
-    extension = execution.extension();
-  }
-  worst = std::max(worst, answer.publish(extension, true));
+  ExitCode worst = run_cases(sweep, store, [&] { answer.publish(false); });
+  worst = std::max(worst, answer.publish(true));
   return interrupted() ? report_interruption(sweep.options) : worst;
 }
 

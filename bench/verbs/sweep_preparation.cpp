@@ -109,7 +109,8 @@ void plan_again(SweepPreparation& sweep) {
 }
 
 bool measures_here(const SweepPreparation& sweep) {
-  return std::ranges::any_of(sweep.plan.cases, [&](const Case& asked) { return sweep.is_launched_here(asked); });
+  return std::ranges::any_of(sweep.plan.cases,
+                             [&](const Case& asked) { return sweep.stage_of(asked) == Stage::in_turn; });
 }
 
 bool trains_on_gpus(const SweepPreparation& sweep) {
@@ -203,9 +204,10 @@ void check_faults(const std::vector<EmulatedFault>& faults, const SweepPlan& pla
 
 }  // namespace
 
-bool SweepPreparation::is_launched_here(const Case& asked) const {
+Stage SweepPreparation::stage_of(const Case& asked) const {
+  if (!asked.is_timed()) return Stage::computed;
   // An emulated case without a cluster of its own is of the network that all ranks here are given.
-  return asked.is_timed() && (asked.is_local() || asked.profile == machine.emulated);
+  return asked.is_local() || asked.profile == machine.emulated ? Stage::in_turn : Stage::alone;
 }
 
 MeasureOptions SweepPreparation::emulation_launches() const {
@@ -237,14 +239,17 @@ void estimate(SweepPlan& plan, const SweepPreparation& sweep) {
   const EmulationOptions options{
       .dilation = sweep.options.dilation, .cores = measure.host.cores, .faults = emulated_faults()};
   for (const PlannedCase& each : plan.cases) {
-    CaseWork& work = plan.work.emplace_back();
-    if (each.asked.is_predicted()) {
-      work.seconds = simulation_time(each, plan.catalog).value;
-    } else if (is_of_emulated_cluster(each, plan.catalog)) {
-      work.emulated = emulated_case(each, plan.catalog, simulated, options);
-      work.seconds = launches.launches * emulated_launch_time(*work.emulated, launches).value;
-    } else {
-      work.seconds = measure.launches * measure.launch_seconds();
+    CaseWork& work = plan.work.emplace_back(CaseWork{.stage = sweep.stage_of(each)});
+    switch (work.stage) {
+      case Stage::computed:
+        work.seconds = simulation_time(each, plan.catalog).value;
+        break;
+      case Stage::in_turn:
+        work.seconds = measure.launches * measure.launch_seconds();
+        break;
+      case Stage::alone:
+        work.emulated = emulated_case(each, plan.catalog, simulated, options);
+        work.seconds = launches.launches * emulated_launch_time(*work.emulated, launches).value;
     }
   }
   check_faults(options.faults, plan);

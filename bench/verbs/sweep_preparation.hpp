@@ -2,6 +2,7 @@
 
 /// A sweep before its first case runs: its plan, the machine and hosts that it runs on, and what it will cost.
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -15,8 +16,13 @@
 
 namespace hbench {
 
+/// When a case is answered: by a model, launched in turn with others on this machine, or launched alone on an emulated
+/// cluster.
+enum class Stage : std::uint8_t { computed, in_turn, alone };
+
 /// What a case of a plan takes.
 struct CaseWork {
+  Stage stage = Stage::computed;
   double seconds = 0;                      ///< of all its launches, or of its simulation
   std::optional<EmulatedCase> emulated{};  ///< of an emulated cluster: before its launches
 };
@@ -36,12 +42,13 @@ struct SweepPreparation {
   Data data;
   LocalMachine machine;
   SweepPlan plan;
+  SweepPlan calibrated{};                        ///< what the calibration added; empty before and without it
   Preflight preflight{};                         ///< of several hosts; else empty
   std::optional<CalibrationPlan> calibration{};  ///< of nodes like this machine
   Run run{};                                     ///< what is stored about this run
 
-  /// Returns whether the case is measured on this machine, in turn with others, and not on an emulated cluster.
-  bool is_launched_here(const Case& asked) const;
+  /// Returns the stage of a case that is no published figure.
+  Stage stage_of(const Case& asked) const;
   /// Returns the options of launches on emulated clusters.
   MeasureOptions emulation_launches() const;
 };
