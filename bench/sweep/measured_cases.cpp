@@ -174,13 +174,14 @@ const Case* baseline_of(const Case& asked, const std::vector<PlannedCase>& plan,
 /// One launch at a time; that it failed is said at once, and by the exit code.
 class SweepLaunches {
  public:
-  SweepLaunches(const MeasureOptions& options, int first, const MeasuredHooks& hooks)
-      : options_(options), first_(first), hooks_(hooks) {}
+  SweepLaunches(const MeasureOptions& options, int first, const LaunchFollower& follower)
+      : options_(options), first_(first), follower_(follower) {}
 
   LaunchOutcome launch(const Case& asked, int number) {
-    hooks_.doing(fmt::format("measuring {}, {}", case_name(asked),
-                             number < options_.launches ? fmt::format("launch {} of {}", number + 1, options_.launches)
-                                                        : fmt::format("launch {}, once more", number + 1)));
+    follower_.doing(fmt::format("measuring {}, {}", case_name(asked),
+                                number < options_.launches
+                                    ? fmt::format("launch {} of {}", number + 1, options_.launches)
+                                    : fmt::format("launch {}, once more", number + 1)));
     try {
       LaunchOutcome outcome =
           stopped_ ? lost_launch(ExitCode::lost_rank, first_ + number, "not launched, since a host was lost before")
@@ -188,7 +189,7 @@ class SweepLaunches {
       if (outcome.code == ExitCode::lost_rank) look_for_lost_hosts(outcome);
       for (const TracedStep& step : outcome.traced) traced_[&asked].push_back(step);
       if (outcome.code != ExitCode::good) failed(asked, outcome.code, outcome.reason);
-      hooks_.launched(number >= options_.launches);
+      follower_.launched(options_.launch_seconds(), number >= options_.launches);
       return outcome;
     } catch (const Error& error) {
       failed(asked, error.code(), fmt::format("{}; {}", error.what(), error.hint()));
@@ -204,7 +205,7 @@ class SweepLaunches {
     const std::optional<Straggler> straggler = find_straggler(steps);
     if (!straggler) return;
     const int ranks = planned(asked).world(workers_per_node(asked)).ranks();
-    hooks_.note(
+    follower_.progress.note(
         fmt::format("{}: {}", case_name(asked),
                     with_hosts(straggler->in_words(), places_of(options_.allocation, asked, ranks).host_of_rank)));
   }
@@ -217,21 +218,21 @@ class SweepLaunches {
       outcome.reason += fmt::format("; {} is lost: {}", lost.what, lost.state);
       std::erase_if(options_.allocation.hosts, [&](const AllocatedHost& host) { return host.name == lost.what; });
       stopped_ = stopped_ || options_.stop_on_lost_host || options_.allocation.hosts.empty();
-      hooks_.note(fmt::format("{} is lost: {}; {}", lost.what, lost.state,
-                              stopped_ ? "nothing more is launched" : "the sweep goes on without it"));
+      follower_.progress.note(fmt::format("{} is lost: {}; {}", lost.what, lost.state,
+                                          stopped_ ? "nothing more is launched" : "the sweep goes on without it"));
     }
   }
 
   void failed(const Case& asked, ExitCode code, const std::string& reason) {
     worst_ = std::max(worst_, code);
-    hooks_.note(fmt::format("failed: {}: {}", case_name(asked), reason));
+    follower_.progress.note(fmt::format("failed: {}: {}", case_name(asked), reason));
   }
 
   MeasureOptions options_;
   std::map<const Case*, std::vector<TracedStep>> traced_;  ///< of cases that are being measured
   bool stopped_ = false;
   int first_;
-  const MeasuredHooks& hooks_;
+  const LaunchFollower& follower_;
   ExitCode worst_ = ExitCode::good;
 };
 
@@ -261,7 +262,7 @@ std::string case_name(const Case& asked) {
 }
 
 ExitCode measure_cases(const std::vector<PlannedCase>& plan, const std::vector<const Case*>& cases,
-                       const MeasureOptions& options, int first_launch, const MeasuredHooks& hooks) {
+                       const MeasureOptions& options, int first_launch, const LaunchFollower& follower) {
   std::vector<const Case*> baselines;
   std::map<const Case*, std::vector<const Case*>> by_baseline;
   for (const Case* asked : cases) {
@@ -269,14 +270,14 @@ ExitCode measure_cases(const std::vector<PlannedCase>& plan, const std::vector<c
     if (std::ranges::find(baselines, baseline) == baselines.end()) baselines.push_back(baseline);
     if (asked != baseline) by_baseline[baseline].push_back(asked);
   }
-  SweepLaunches launches(options, first_launch, hooks);
+  SweepLaunches launches(options, first_launch, follower);
   const TurnHooks turns{
       .launch = [&](const Case& asked, int number) { return launches.launch(asked, number); },
-      .keep = hooks.keep,
+      .keep = [&](const Case&, const CaseResult& addition) { follower.keep({addition}); },
       .finished =
           [&](const Case& asked) {
             launches.name_straggler(asked);
-            hooks.finished(fmt::format("measured {}", case_name(asked)));
+            follower.finished(fmt::format("measured {}", case_name(asked)));
           },
       .interrupted = [] { return interrupted(); },
   };

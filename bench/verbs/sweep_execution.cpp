@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "analysis/points/timed_steps.hpp"
@@ -41,7 +40,8 @@ class SweepExecution {
 
   ExitCode run(const std::function<void()>& early) {
     announce();
-    run_ = store_.begin_run(sweep_.run);
+    run_ = sweep_.run;
+    run_.id = store_.begin_run(run_);
     run_stages(sweep_.plan, early);
     if (sweep_.calibration && !interrupted() && calibrate_machine()) run_stages(sweep_.calibrated, {});
     return worst_;
@@ -86,7 +86,7 @@ class SweepExecution {
   void run_stages(const SweepPlan& plan, const std::function<void()>& early) {
     std::vector<CaseResult> published = plan.published;
     std::erase_if(published, [&](const CaseResult& figure) { return is_finished(figure.asked); });
-    store_.append(run_, published);
+    store_.append(run_.id, published);
     const Cases computed = left(plan, Stage::computed), in_turn = left(plan, Stage::in_turn),
                 alone = left(plan, Stage::alone);
     simulate(plan, computed);
@@ -102,33 +102,15 @@ class SweepExecution {
   void measure(const Cases& cases) {
     std::vector<const Case*> measured;
     for (const PlannedCase* each : cases) measured.push_back(&each->asked);
-    std::map<const Case*, std::int64_t> stored;
-    const double launch = sweep_.options.measure.launch_seconds();
-    const MeasuredHooks hooks{
-        .doing = [&](const std::string& what) { progress_.doing(what); },
-        .launched =
-            [&](bool extra) {
-              if (extra) progress_.more(launch);
-              progress_.done(launch);
-            },
-        .keep =
-            [&](const Case& asked, const CaseResult& addition) {
-              if (const auto known = stored.find(&asked); known != stored.end())
-                store_.add(known->second, addition.samples, addition.traced);
-              else
-                stored[&asked] = store_.append(run_, addition);
-            },
-        .finished = [&](const std::string& what) { progress_.done(0, what); },
-        .note = [&](const std::string& line) { progress_.note(line); },
-    };
-    worst_ = std::max(worst_, measure_cases(sweep_.plan.cases, measured, sweep_.options.measure, 0, hooks));
+    worst_ = std::max(worst_,
+                      measure_cases(sweep_.plan.cases, measured, sweep_.options.measure, 0, {progress_, store_, run_}));
   }
 
   /// World by world: quick, and little is lost. What Ctrl-C has ended is no result.
   void simulate(const SweepPlan& plan, const Cases& cases) {
     std::vector<CaseResult> batch;
     const auto keep = [&] {
-      if (!batch.empty()) store_.append(run_, batch);
+      if (!batch.empty()) store_.append(run_.id, batch);
       batch.clear();
     };
     std::size_t made = 0;
@@ -180,7 +162,7 @@ class SweepExecution {
                                     work.emulated->cluster.dilation, launch + 1, options.launches));
       });
       if (interrupted()) return;
-      store_.append(run_, result);
+      store_.append(run_.id, result);
       const bool failed = result.status == CaseStatus::failed;
       if (failed) worst_ = std::max(worst_, static_cast<ExitCode>(result.exit_code));
       progress_.done(work.seconds,
@@ -195,13 +177,11 @@ class SweepExecution {
     const std::filesystem::path folder = calibration.folder(sweep_.options.database);
     try {
       calibrate(calibration, sweep_.data,
-                {.program = sweep_.options.measure.program,
+                {.measure = sweep_.options.measure,
                  .folder = folder,
                  .reuse = sweep_.options.resume,
                  .results = store_.results(),
-                 .own_models = sweep_.options.request.own_models,
-                 .doing = [&](const std::string& now) { progress_.doing(now); },
-                 .note = [&](const std::string& line) { progress_.note(line); }});
+                 .progress = progress_});
       if (interrupted()) return false;
       sweep_.calibrated = {calibrated_plan(calibration, sweep_.options.request, sweep_.data, sweep_.machine, folder)};
     } catch (const Error& error) {
@@ -222,7 +202,7 @@ class SweepExecution {
   Store& store_;
   const std::set<std::string> finished_;  ///< keys of answers
   Progress progress_;
-  std::int64_t run_ = 0;
+  Run run_{};
   ExitCode worst_ = ExitCode::good;
 };
 
