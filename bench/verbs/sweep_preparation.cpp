@@ -108,22 +108,8 @@ void plan_again(SweepPreparation& sweep) {
   });
 }
 
-bool measures_here(const SweepPreparation& sweep) {
-  return std::ranges::any_of(sweep.plan.cases,
-                             [&](const Case& asked) { return sweep.stage_of(asked) == Stage::in_turn; });
-}
-
 bool trains_on_gpus(const SweepPreparation& sweep) {
   return std::ranges::any_of(sweep.plan.cases, [](const Case& asked) { return asked.training.on_gpu(); });
-}
-
-/// Without a worker that starts nothing is measured; the rest is done.
-void try_worker(SweepPreparation& sweep) {
-  if (!measures_here(sweep)) return;
-  const Availability training = training_availability();
-  if (training.available) return;
-  sweep.machine.no_training = training.in_words();
-  plan_again(sweep);
 }
 
 /// Hosts on which no job can run end the sweep before it begins; those that only differ are named.
@@ -147,17 +133,24 @@ void find_frameworks_on_hosts(SweepPreparation& sweep) {
     else
       found = find_framework(choice, measure.allocation, measure.network);
   }
-  measure.frameworks = sweep.machine.frameworks;
 }
 
-/// The plan is made again with what all hosts have.
-void look_at_hosts_of(SweepPreparation& sweep) {
+/// What only trying shows, where anything is measured: with it the plan is made again. Without a worker that starts
+/// nothing is measured, and hosts are left alone; the rest is done.
+void look_at_machine(SweepPreparation& sweep) {
+  const auto is_in_turn = [&](const Case& asked) { return sweep.stage_of(asked) == Stage::in_turn; };
+  if (std::ranges::none_of(sweep.plan.cases, is_in_turn)) return;
   const Allocation& hosts = sweep.options.measure.allocation;
-  if (hosts.is_local() || !measures_here(sweep)) return;
-  if (sweep.options.preflight) check_hosts(sweep);
-  find_frameworks_on_hosts(sweep);
+  const Availability training = training_availability();
+  if (training.available && hosts.is_local()) return;
+  if (training.available) {
+    if (sweep.options.preflight) check_hosts(sweep);
+    find_frameworks_on_hosts(sweep);
+  } else {
+    sweep.machine.no_training = training.in_words();
+  }
   plan_again(sweep);
-  if (!trains_on_gpus(sweep) || sweep.machine.asked_for) return;
+  if (!training.available || !trains_on_gpus(sweep) || sweep.machine.asked_for) return;
   const Case& sharing =
       *std::ranges::max_element(sweep.plan.cases, {}, [](const Case& asked) { return asked.processes_per_gpu; });
   require_gpus_for_slots(hosts, sweep.preflight.hosts, std::max(1, sharing.processes_per_gpu));
@@ -173,19 +166,13 @@ std::map<std::string, std::string> environment_of_hosts(const SweepPreparation& 
 }
 
 /// Who answers, and on what machine: its libraries are asked, which takes half a second.
-void describe_run(SweepPreparation& sweep) {
+void describe_run(SweepPreparation& sweep, const std::string& command) {
   Run& run = sweep.run;
-  run = {run.command, HBENCH_VERSION, now_utc(), environment_of_hosts(sweep), sweep.options.labels};
+  run = {command, HBENCH_VERSION, now_utc(), environment_of_hosts(sweep), sweep.options.labels};
   remember_titles(run, sweep.plan.catalog, sweep.data);
   for (PlannedCase& each : sweep.plan.cases) place_on_this_machine(each.asked, run);
   if (sweep.calibration)
     for (Case& asked : sweep.calibration->baselines) place_on_this_machine(asked, run);
-}
-
-void look_around(SweepPreparation& sweep) {
-  try_worker(sweep);
-  look_at_hosts_of(sweep);
-  describe_run(sweep);
 }
 
 void check_faults(const std::vector<EmulatedFault>& faults, const SweepPlan& plan) {
@@ -225,10 +212,12 @@ SweepPreparation plan_sweep(const Call& call, SweepOptions options) {
   MeasureOptions& measure = sweep.options.measure;
   measure.program = installation().worker.string();
   measure.allocation = sweep.machine.allocation;
-  measure.frameworks = sweep.machine.frameworks;
   for (const AllocatedHost& host : measure.allocation.hosts) measure.run_hosts.push_back(host.name);
-  sweep.run.command = call.command;
-  if (!sweep.options.dry_run) look_around(sweep);
+  if (!sweep.options.dry_run) {
+    look_at_machine(sweep);
+    describe_run(sweep, call.command);
+  }
+  measure.frameworks = sweep.machine.frameworks;
   estimate(sweep.plan, sweep);
   return sweep;
 }
