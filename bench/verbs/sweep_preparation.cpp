@@ -41,25 +41,24 @@ LocalMachine machine_for(const SweepOptions& options) {
   return machine;
 }
 
-/// The device of a recording: that of measured runs; empty: where `hbench calibrate` finds a GPU, there.
-std::string recording_device(const SweepPreparation& sweep) {
-  if (!sweep.options.measures()) return sweep.options.request.device;
-  return chooses_gpus(sweep.options.request, sweep.machine) ? "gpu" : "cpu";
-}
-
-/// Empty: none was asked for.
-std::string optimizer_of_recording(const SweepRequest& request) {
-  return request.optimizer ? request.optimizer->text() : "";
+/// What is recorded of models of one's own: on the device of measured runs, else where `hbench calibrate` finds a GPU.
+StepRecording recording_of(const SweepPreparation& sweep) {
+  const SweepRequest& request = sweep.options.request;
+  std::string device = request.device;
+  if (sweep.options.measures()) device = chooses_gpus(request, sweep.machine) ? "gpu" : "cpu";
+  return {.device = device,
+          .precision = request.precision,
+          .optimizer = request.optimizer ? request.optimizer->text() : "",
+          .batch = request.batch};
 }
 
 /// `hbench-calibration/6d3c...-cpu-float32-batch16/model.pt:3x224x224.toml`: what differs is elsewhere.
-std::filesystem::path timeline_of(const OwnModel& model, const SweepPreparation& sweep) {
-  const SweepRequest& request = sweep.options.request;
-  std::string folder = model.digest;
-  for (const std::string& part : {recording_device(sweep), request.precision, optimizer_of_recording(request)})
+std::filesystem::path timeline_of(const StepRecording& recording, const std::filesystem::path& database) {
+  std::string folder = recording.own->digest;
+  for (const std::string& part : {recording.device, recording.precision, recording.optimizer})
     if (!part.empty()) folder += "-" + part;
-  if (request.batch > 0) folder += fmt::format("-batch{}", request.batch);
-  return std::filesystem::absolute(calibration_folder(sweep.options.database) / folder / (model.name() + ".toml"));
+  if (recording.batch > 0) folder += fmt::format("-batch{}", recording.batch);
+  return std::filesystem::absolute(calibration_folder(database) / folder / (recording.own->name() + ".toml"));
 }
 
 /// Records a step of each model of one's own, so that it can be predicted. This shows as well whether it can be
@@ -72,19 +71,15 @@ void record_own_models(SweepPreparation& sweep) {
   PlanBuilder(request, sweep.data, sweep.machine.limits);
   if (!sweep.options.dry_run)
     if (const Availability torch = training_availability(); !torch.available) throw torch.error();
+  StepRecording recording = recording_of(sweep);
   for (const OwnModel& model : request.own_models) {
-    const std::filesystem::path file = timeline_of(model, sweep);
+    recording.own = &model;
+    const std::filesystem::path file = recording.file = timeline_of(recording, sweep.options.database);
     const bool known = std::filesystem::exists(file) && (sweep.options.resume || sweep.options.dry_run);
     if (!known && sweep.options.dry_run) continue;
     if (!known) {
       make_folder(file.parent_path());
-      const std::string step =
-          record_step(installation().worker.string(), {.own = &model,
-                                                       .device = recording_device(sweep),
-                                                       .precision = request.precision,
-                                                       .optimizer = optimizer_of_recording(request),
-                                                       .batch = request.batch,
-                                                       .file = file});
+      const std::string step = record_step(installation().worker.string(), recording);
       if (sweep.options.verbosity != Verbosity::quiet)
         inform("hbench: recorded on this machine: {}\n  {}; what is simulated computes as fast\n", step,
                sweep.data.traces.load(file.string()).source);
@@ -99,13 +94,11 @@ void plan_again(SweepPreparation& sweep) {
   sweep.calibration = plan_calibration(sweep.options.request, sweep.machine, sweep.plan, sweep.options.calibration);
   if (!sweep.calibration) return;
   // A timeline that it records is not missing.
-  std::erase_if(sweep.plan.refused, [&](const Refusal& refusal) {
-    return std::ranges::any_of(sweep.calibration->baselines, [&](const Case& baseline) {
-      return std::ranges::any_of(sweep.calibration->evidence, [&](Evidence evidence) {
+  for (const Case& baseline : sweep.calibration->baselines)
+    for (const Evidence evidence : sweep.calibration->evidence)
+      std::erase_if(sweep.plan.refused, [&](const Refusal& refusal) {
         return refusal.what == fmt::format("{}, {}", baseline.workload, to_string(evidence));
       });
-    });
-  });
 }
 
 bool trains_on_gpus(const SweepPreparation& sweep) {
