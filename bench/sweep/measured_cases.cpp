@@ -31,13 +31,13 @@ constexpr int kFewestForMore = 3;
 /// A case, or the baseline, on its way through the rounds.
 struct Member {
   const Case* asked = nullptr;
-  CaseResult whole;                ///< all rounds
-  std::vector<Sample> fresh;       ///< of this round
-  std::vector<TracedStep> traced;  ///< of this round
+  CaseResult whole = {};                ///< all rounds
+  std::vector<Sample> fresh = {};       ///< of this round
+  std::vector<TracedStep> traced = {};  ///< of this round
   int good = 0, lost = 0;
   int launched_as = -1;  ///< its launch of this round; -1 where there is none, or it failed
   bool given_up = false;
-  CaseResult failure;  ///< why, of the latest launch that failed
+  CaseResult failure = {};  ///< why, of the latest launch that failed
 };
 
 bool doubtful(const Member& member) {
@@ -150,13 +150,6 @@ class Turns {
   Member* baseline_;
 };
 
-Member member_of(const Case* asked) {
-  Member member;
-  member.asked = asked;
-  member.whole.asked = *asked;
-  return member;
-}
-
 /// The planned baseline of a measured case: the one of the same step.
 const Case* baseline_of(const Case& asked, const std::vector<PlannedCase>& plan,
                         const std::vector<const Case*>& cases) {
@@ -240,6 +233,7 @@ class SweepLaunches {
 
 void take_turns(const Case* baseline, const std::vector<const Case*>& cases, const TurnLimits& limits,
                 const TurnHooks& hooks) {
+  const auto member_of = [](const Case* asked) { return Member{.asked = asked, .whole = {.asked = *asked}}; };
   Member alone;
   if (baseline != nullptr) alone = member_of(baseline);
   Turns turns(limits, hooks, baseline != nullptr ? &alone : nullptr);
