@@ -260,11 +260,8 @@ EmulatedCase emulated_case(const PlannedCase& planned, const Catalog& catalog, S
   emulated.cluster = emulated_cluster(profile, world, dilation, options.faults);
   emulated.stretches = options.dilation == 0;
   if (planned.strategy.method.goes_by_units()) replay.units = model_units(replay.timeline);
-  for (const int node : emulated.cluster.links.node_of_rank) {
-    double& slower = replay.slower.emplace_back(1);
-    for (const EmulatedFault& fault : options.faults)
-      if (fault.kind == EmulatedFault::Kind::node && fault.index == node) slower *= fault.factor;
-  }
+  for (const int node : emulated.cluster.links.node_of_rank)
+    replay.slower.push_back(fault_factor(options.faults, EmulatedFault::Kind::node, node));
   emulated.expected = simulated.step(planned).times.step;
   emulated.latency = profile.network_latency;
   emulated.faults = options.faults;
