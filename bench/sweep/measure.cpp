@@ -183,8 +183,7 @@ LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, i
 }
 
 CaseResult launch_all(const Case& asked, int launches, const std::function<LaunchOutcome(int)>& launch) {
-  CaseResult result;
-  result.asked = asked;
+  CaseResult result{.asked = asked};
   for (int number = 0; number < launches && !interrupted(); ++number) {
     LaunchOutcome outcome = launch(number);
     std::ranges::move(outcome.samples, std::back_inserter(result.samples));

@@ -111,9 +111,7 @@ class Turns {
   /// Gives each launch of the round the steps of the baseline's.
   void pair(std::vector<Member>& cases) const {
     if (baseline_ == nullptr || !launched(*baseline_)) return;
-    CaseResult beside;
-    beside.samples = baseline_->fresh;
-    const TimedSteps steps = timed_steps(beside);
+    const TimedSteps steps = timed_steps({.samples = baseline_->fresh});
     if (steps.launches.empty()) return;
     for (Member& member : cases) {
       if (!launched(member)) continue;
@@ -137,10 +135,8 @@ class Turns {
       return hooks_.keep(*member.asked, member.failure);
     }
     if (member.fresh.empty()) return;
-    CaseResult addition;
-    addition.asked = *member.asked;
-    addition.samples = std::exchange(member.fresh, {});
-    addition.traced = std::exchange(member.traced, {});
+    CaseResult addition{
+        .asked = *member.asked, .samples = std::exchange(member.fresh, {}), .traced = std::exchange(member.traced, {})};
     hooks_.keep(*member.asked, addition);
     std::ranges::move(addition.samples, std::back_inserter(member.whole.samples));
   }

@@ -222,17 +222,10 @@ void estimate(SweepPlan& plan, const SweepPreparation& sweep) {
       .dilation = sweep.options.dilation, .cores = measure.host.cores, .faults = emulated_faults()};
   for (const PlannedCase& each : plan.cases) {
     CaseWork& work = plan.work.emplace_back(CaseWork{.stage = sweep.stage_of(each)});
-    switch (work.stage) {
-      case Stage::computed:
-        work.seconds = simulation_time(each, plan.catalog).value;
-        break;
-      case Stage::in_turn:
-        work.seconds = measure.launches * measure.launch_seconds();
-        break;
-      case Stage::alone:
-        work.emulated = emulated_case(each, plan.catalog, simulated, options);
-        work.seconds = launches.launches * emulated_launch_time(*work.emulated, launches).value;
-    }
+    if (work.stage == Stage::alone) work.emulated = emulated_case(each, plan.catalog, simulated, options);
+    work.seconds = work.emulated ? launches.launches * emulated_launch_time(*work.emulated, launches).value
+                   : work.stage == Stage::in_turn ? measure.launches * measure.launch_seconds()
+                                                  : simulation_time(each, plan.catalog).value;
   }
   check_faults(options.faults, plan);
 }
