@@ -18,6 +18,7 @@
 #include "bench/output/points_json.hpp"
 #include "bench/sweep/prediction_options.hpp"
 #include "bench/verbs/sweep_execution.hpp"
+#include "collectives/base/text.hpp"
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/framework_comparison.hpp"
 
@@ -57,35 +58,17 @@ std::vector<std::string> sweep_arguments(const ReadyComparison& asked, const Mea
   std::vector<std::string> names;
   for (const MeasuredSide& side : asked.measured)
     for (const FrameworkChoice& choice : choices_of(side)) names.push_back(choice.text());
-  return {"--evidence",
-          "measured,simulated",
-          "--calibrate",
-          "--profile",
-          "hkbu-10gbe",
-          "--device",
-          "cpu",
-          "--algorithm",
-          "ring",
-          "--compressor",
-          "none",
-          "--executor",
-          "shm",
-          "--fusion",
-          "horovod",
-          "--budget",
-          "2s",
-          "--more-launches",
-          "0",
-          "--workload",
-          how.workload,
-          "--gpus",
-          std::to_string(how.gpus),
-          "--launches",
-          std::to_string(how.launches),
-          "--db",
-          how.database,
-          "--framework",
-          fmt::format("{}", fmt::join(names, ","))};
+  const auto same = words_of(
+      "--evidence measured,simulated --calibrate --profile hkbu-10gbe --device cpu --algorithm ring --compressor none "
+      "--executor shm --fusion horovod --budget 2s --more-launches 0");
+  std::vector<std::string> arguments(same.begin(), same.end());
+  for (const auto& [flag, value] : {std::pair("--workload", how.workload),
+                                    {"--gpus", std::to_string(how.gpus)},
+                                    {"--launches", std::to_string(how.launches)},
+                                    {"--db", how.database},
+                                    {"--framework", fmt::format("{}", fmt::join(names, ","))}})
+    arguments.insert(arguments.end(), {flag, value});
+  return arguments;
 }
 
 /// Returns the side of which nothing is installed here; none where both can be compared. \throws Error (environment)
