@@ -78,12 +78,6 @@ void write_profiles(const CalibrationPlan& calibration, const std::vector<Profil
     run.progress.note(fmt::format("{}: {}", compressor, stated.source));
 }
 
-/// So that a measured framework stands beside what its preset predicts.
-void add_presets_of_frameworks(SweepRequest& request) {
-  for (const FrameworkChoice& choice : request.frameworks)
-    request.preset_methods.emplace_back(choice.framework->preset, choice.method());
-}
-
 }  // namespace
 
 double CalibrationPlan::seconds() const {
@@ -162,7 +156,9 @@ Plan calibrated_plan(const CalibrationPlan& calibration, const SweepRequest& req
   predicted.of_engine = true;
   predicted.single_gpu_rate = 0;
   predicted.batch = calibration.baselines.front().batch_per_gpu;
-  add_presets_of_frameworks(predicted);
+  // So that a measured framework stands beside what its preset predicts.
+  for (const FrameworkChoice& choice : request.frameworks)
+    predicted.preset_methods.emplace_back(choice.framework->preset, choice.method());
   predicted.workloads.clear();
   predicted.profiles.clear();
   for (const Case& baseline : calibration.baselines)

@@ -35,9 +35,9 @@ LocalMachine machine_around(const SweepOptions& options) {
 
 LocalMachine machine_for(const SweepOptions& options) {
   LocalMachine machine = options.measures() ? machine_around(options) : machine_at_rest();
-  if (!options.emulates()) return machine;
-  const Availability emulation = emulation_availability();
-  if (!emulation.available) machine.limits.no_emulation = emulation.in_words();
+  if (options.emulates())
+    if (const Availability emulation = emulation_availability(); !emulation.available)
+      machine.limits.no_emulation = emulation.in_words();
   return machine;
 }
 
