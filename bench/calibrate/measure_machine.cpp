@@ -40,21 +40,11 @@ std::vector<TimedSize> time_ring(const LinkRequest& request) {
 
 std::vector<std::string> link_arguments(const LinkRequest& request) {
   // On CPU cores 16 MiB are beyond every cache that is a core's own, and larger ones only take longer.
-  return {"collective",
-          "--json",
-          "--quiet",
-          "--algorithm",
-          "ring",
-          "--executor",
-          request.executor,
-          "--ranks",
-          std::to_string(request.ranks),
-          "-b",
-          "1K",
-          "-e",
-          request.on_gpu ? "256M" : "16M",
-          "-f",
-          "2"};
+  const std::string line =
+      fmt::format("collective --json --quiet --algorithm ring --executor {} --ranks {} -b 1K -e {} -f 2",
+                  request.executor, request.ranks, request.on_gpu ? "256M" : "16M");
+  const std::vector<std::string_view> words = words_of(line);
+  return {words.begin(), words.end()};
 }
 
 std::vector<TimedSize> timed_sizes(std::string_view json) {

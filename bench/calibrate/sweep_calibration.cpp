@@ -46,15 +46,15 @@ bool serves(const fs::path& file, const CalibrationPlan& calibration, const Data
 void record(const Case& baseline, const CalibrationPlan& calibration, const CalibrationRun& run) {
   const fs::path file = trace_file(run.folder, baseline);
   if (run.reuse && fs::exists(file)) return;
-  run.doing(fmt::format("recording a step of {}", baseline.workload));
-  record_step(run.program, {.model = baseline.workload,
-                            .own = find_own_model(run.own_models, baseline.workload),
-                            .device = baseline.training.on_gpu() ? "gpu" : "cpu",
-                            .precision = std::string(entry_of(calibration.place.alone.precision).name),
-                            .optimizer = baseline.training.optimizer,
-                            .batch = baseline.batch_per_gpu,
-                            .image_size = baseline.image_size,
-                            .file = file});
+  run.progress.doing(fmt::format("recording a step of {}", baseline.workload));
+  record_step(run.measure.program, {.model = baseline.workload,
+                                    .own = find_own_model(run.measure.own_models, baseline.workload),
+                                    .device = baseline.training.on_gpu() ? "gpu" : "cpu",
+                                    .precision = std::string(entry_of(calibration.place.alone.precision).name),
+                                    .optimizer = baseline.training.optimizer,
+                                    .batch = baseline.batch_per_gpu,
+                                    .image_size = baseline.image_size,
+                                    .file = file});
 }
 
 GpuRate stored_rate(const Case& baseline, const CalibrationRun& run, const std::string& how) {
@@ -66,21 +66,16 @@ GpuRate stored_rate(const Case& baseline, const CalibrationRun& run, const std::
 
 void write_profiles(const CalibrationPlan& calibration, const std::vector<Profile>& networks,
                     const CalibrationRun& run) {
-  run.doing(fmt::format("measuring what joins {} ranks", calibration.ranks()));
-  MachineFigures machine = measure_machine(calibration.place, calibration.ranks(), run.program);
+  run.progress.doing(fmt::format("measuring what joins {} ranks", calibration.ranks()));
+  MachineFigures machine = measure_machine(calibration.place, calibration.ranks(), run.measure.program);
   for (const Case& baseline : calibration.baselines)
     machine.rates[baseline.workload] = stored_rate(baseline, run, machine.how);
   machine.coding = coding_rates(run.results, calibration.baselines.front());
   for (const Profile& network : networks)
     write_whole(profile_file(run.folder, network), format_machine_profile(network, machine), "--db");
-  run.note("calibrated: " + link_in_words(machine));
-  for (const auto& [compressor, stated] : machine.coding) run.note(fmt::format("{}: {}", compressor, stated.source));
-}
-
-/// So that a measured framework stands beside what its preset predicts.
-void add_presets_of_frameworks(SweepRequest& request) {
-  for (const FrameworkChoice& choice : request.frameworks)
-    request.preset_methods.emplace_back(choice.framework->preset, choice.method());
+  run.progress.note("calibrated: " + link_in_words(machine));
+  for (const auto& [compressor, stated] : machine.coding)
+    run.progress.note(fmt::format("{}: {}", compressor, stated.source));
 }
 
 }  // namespace
@@ -161,7 +156,9 @@ Plan calibrated_plan(const CalibrationPlan& calibration, const SweepRequest& req
   predicted.of_engine = true;
   predicted.single_gpu_rate = 0;
   predicted.batch = calibration.baselines.front().batch_per_gpu;
-  add_presets_of_frameworks(predicted);
+  // So that a measured framework stands beside what its preset predicts.
+  for (const FrameworkChoice& choice : request.frameworks)
+    predicted.preset_methods.emplace_back(choice.framework->preset, choice.method());
   predicted.workloads.clear();
   predicted.profiles.clear();
   for (const Case& baseline : calibration.baselines)

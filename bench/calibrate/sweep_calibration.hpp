@@ -4,15 +4,14 @@
 /// emulated.
 
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "analysis/fit/machine_profile.hpp"
+#include "bench/sweep/measure.hpp"
 #include "bench/sweep/measured_place.hpp"
-#include "workloads/models/own_model.hpp"
 
 namespace hbench {
 
@@ -37,15 +36,13 @@ struct CalibrationPlan {
 std::optional<CalibrationPlan> plan_calibration(const SweepRequest& request, const LocalMachine& machine,
                                                 const Plan& plan, CalibrationChoice choice);
 
-/// What doing it takes.
+/// What doing it takes. What it names outlives it.
 struct CalibrationRun {
-  std::string program;  ///< path of hbench-worker
+  const MeasureOptions& measure;  ///< of the baselines: `program` and `own_models`
   std::filesystem::path folder;
-  bool reuse = false;                                 ///< what is in the folder already
-  std::vector<CaseResult> results;                    ///< among them those of the baselines
-  std::vector<OwnModel> own_models;                   ///< among the baselines' workloads
-  std::function<void(const std::string& now)> doing;  ///< called before each part
-  std::function<void(const std::string& line)> note;  ///< what was found
+  bool reuse = false;               ///< what is in the folder already
+  std::vector<CaseResult> results;  ///< among them those of the baselines
+  Progress& progress;
 };
 
 /// Leaves a timeline of each model and a cluster profile for each network in the folder, all by children: this process

@@ -18,6 +18,7 @@
 #include "bench/output/points_json.hpp"
 #include "bench/sweep/prediction_options.hpp"
 #include "bench/verbs/sweep_execution.hpp"
+#include "collectives/base/text.hpp"
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/framework_comparison.hpp"
 
@@ -57,35 +58,17 @@ std::vector<std::string> sweep_arguments(const ReadyComparison& asked, const Mea
   std::vector<std::string> names;
   for (const MeasuredSide& side : asked.measured)
     for (const FrameworkChoice& choice : choices_of(side)) names.push_back(choice.text());
-  return {"--evidence",
-          "measured,simulated",
-          "--calibrate",
-          "--profile",
-          "hkbu-10gbe",
-          "--device",
-          "cpu",
-          "--algorithm",
-          "ring",
-          "--compressor",
-          "none",
-          "--executor",
-          "shm",
-          "--fusion",
-          "horovod",
-          "--budget",
-          "2s",
-          "--more-launches",
-          "0",
-          "--workload",
-          how.workload,
-          "--gpus",
-          std::to_string(how.gpus),
-          "--launches",
-          std::to_string(how.launches),
-          "--db",
-          how.database,
-          "--framework",
-          fmt::format("{}", fmt::join(names, ","))};
+  const auto same = words_of(
+      "--evidence measured,simulated --calibrate --profile hkbu-10gbe --device cpu --algorithm ring --compressor none "
+      "--executor shm --fusion horovod --budget 2s --more-launches 0");
+  std::vector<std::string> arguments(same.begin(), same.end());
+  for (const auto& [flag, value] : {std::pair("--workload", how.workload),
+                                    {"--gpus", std::to_string(how.gpus)},
+                                    {"--launches", std::to_string(how.launches)},
+                                    {"--db", how.database},
+                                    {"--framework", fmt::format("{}", fmt::join(names, ","))}})
+    arguments.insert(arguments.end(), {flag, value});
+  return arguments;
 }
 
 /// Returns the side of which nothing is installed here; none where both can be compared. \throws Error (environment)
@@ -134,21 +117,13 @@ ExitCode compare_measured(const ReadyComparison& asked, const MeasuredComparison
   SweepOptions options = parse_sweep_options(call).value();
   options.verbosity = how.verbosity;
   SweepPreparation sweep = plan_sweep(call, std::move(options));
-  look_around(sweep);
   const std::optional<Refusal> missing = missing_side(asked, sweep.machine.frameworks);
   if (missing && how.verbosity != Verbosity::quiet)
     inform("hbench: {} is not measured: {}\n", missing->what, missing->why);
   Store store(sweep.options.database);
   catch_interrupts();
-  ExitCode worst = ExitCode::good;
-  Plan extension;
-  {
-    SweepExecution execution(sweep, store, [] {});
-    execution.run();
-    worst = execution.worst();
-    extension = execution.extension();
-  }
-  const ReportInput input = planned_input(sweep, extension, store, planned_results(sweep, extension, store));
+  const ExitCode worst = run_cases(sweep, store, {});
+  const ReportInput input = planned_input(sweep, store, planned_results(sweep, store));
   Document answer = framework_comparison(input, asked.measured, missing);
   if (output.for_terminal()) answer.title.clear();  // the first line answers
   output.deliver(answer, [&] { return points_json(input.points); });

@@ -7,6 +7,7 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/json_fields.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/read_json.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/network/rank_layout.hpp"
@@ -18,22 +19,7 @@ namespace {
 /// A frame of Ethernet has 1514 bytes, of which TCP/IP leaves its user 1448 (with time stamps).
 constexpr double kFrameShare = 1448.0 / 1514.0;
 
-std::vector<std::string_view> parts_of(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (std::size_t end; (end = text.find(separator)) != text.npos; text.remove_prefix(end + 1))
-    parts.push_back(text.substr(0, end));
-  parts.push_back(text);
-  return parts;
-}
-
 double seconds_per_byte(BytesPerSecond rate) { return rate.value > 0 ? 1 / rate.value : 0; }
-
-double factor_of(const std::vector<EmulatedFault>& faults, EmulatedFault::Kind kind, int index) {
-  double factor = 1;
-  for (const EmulatedFault& fault : faults)
-    if (fault.kind == kind && fault.index == index) factor *= fault.factor;
-  return factor;
-}
 
 /// As tc writes it: of the frames.
 std::string tc_rate(BytesPerSecond payload) { return fmt::format("{:.0f}bit", payload.value * 8 / kFrameShare); }
@@ -115,7 +101,7 @@ class Classes {
 std::vector<std::string> addresses(const EmulatedLinks& links, int node, bool of_the_node) {
   std::vector<std::string> all;
   for (Rank rank = 0; rank < links.ranks(); ++rank)
-    if ((links.node_of_rank[static_cast<std::size_t>(rank)] == node) == of_the_node) all.push_back(links.address(rank));
+    if ((links.node_of(rank) == node) == of_the_node) all.push_back(links.address(rank));
   return all;
 }
 
@@ -131,14 +117,14 @@ std::string subnet_of_node(int node) { return fmt::format("10.{}.0.0/16", node +
 
 /// Whether `rank` shares its node with another.
 bool has_company(const EmulatedLinks& links, Rank rank) {
-  return std::ranges::count(links.node_of_rank, links.node_of_rank[static_cast<std::size_t>(rank)]) > 1;
+  return std::ranges::count(links.node_of_rank, links.node_of(rank)) > 1;
 }
 
 /// In the order of `EmulatedFault::Kind`.
 constexpr std::array<std::string_view, 4> kFaultNames{"link", "node", "server", "police"};
 
 EmulatedFault parse_fault(std::string_view text) {
-  const std::vector<std::string_view> parts = parts_of(text, ':');
+  const std::vector<std::string_view> parts = split(text, ':');
   EmulatedFault fault;
   const auto bad = [&] {
     return Error(ExitCode::usage, fmt::format("HBENCH_EMULATED_FAULT: '{}' is no fault", text),
@@ -160,7 +146,7 @@ EmulatedFault parse_fault(std::string_view text) {
 std::vector<EmulatedFault> parse_emulated_faults(std::string_view text) {
   std::vector<EmulatedFault> faults;
   if (trimmed(text).empty()) return faults;
-  for (const std::string_view each : parts_of(text, ',')) faults.push_back(parse_fault(trimmed(each)));
+  for (const std::string_view each : split(text, ',')) faults.push_back(parse_fault(trimmed(each)));
   return faults;
 }
 
@@ -173,13 +159,20 @@ std::string to_text(const std::vector<EmulatedFault>& faults) {
   return text;
 }
 
+double fault_factor(const std::vector<EmulatedFault>& faults, EmulatedFault::Kind kind, int index) {
+  double factor = 1;
+  for (const EmulatedFault& fault : faults)
+    if (fault.kind == kind && fault.index == index) factor *= fault.factor;
+  return factor;
+}
+
 std::string EmulatedLinks::address(Rank rank) const {
   const int host = rank + 1;
-  return fmt::format("10.{}.{}.{}", node_of_rank[static_cast<std::size_t>(rank)] + 1, host / 256, host % 256);
+  return fmt::format("10.{}.{}.{}", node_of(rank) + 1, host / 256, host % 256);
 }
 
 EmulatedAddress parse_emulated_address(std::string_view text) {
-  const std::vector<std::string_view> parts = parts_of(text, '.');
+  const std::vector<std::string_view> parts = split(text, '.');
   std::vector<int> numbers;
   for (const std::string_view part : parts) numbers.push_back(parse_number<int>(part).value_or(-1));
   const bool fits = numbers.size() == 4 && numbers[0] == 10 && numbers[1] > 0 && numbers[2] >= 0 && numbers[3] >= 0;
@@ -219,8 +212,8 @@ EmulatedCluster emulated_cluster(const Profile& profile, const World& world, dou
   const BytesPerSecond path = profile.path_rate(nodes), node = profile.node_rate(nodes);
   if (path < node) links.stream_rate = path;
   for (int index = 0; index < layout.nodes; ++index)
-    links.node_rate.push_back(node * factor_of(faults, EmulatedFault::Kind::link, index) *
-                              factor_of(faults, EmulatedFault::Kind::police, index));
+    links.node_rate.push_back(node * fault_factor(faults, EmulatedFault::Kind::link, index) *
+                              fault_factor(faults, EmulatedFault::Kind::police, index));
   links.police =
       std::ranges::any_of(faults, [](const EmulatedFault& each) { return each.kind == EmulatedFault::Kind::police; });
   cluster.costs.local = {profile.local_latency, profile.local_low_latency, seconds_per_byte(profile.local_rate)};
@@ -233,7 +226,7 @@ EmulatedCluster emulated_cluster(const Profile& profile, const World& world, dou
   if (layout.nodes > 1)
     for (int server = 0; server < world.servers; ++server)
       cluster.costs.server_seconds_per_byte[static_cast<std::size_t>(world.server_rank(server))] =
-          server_seconds_per_byte(profile, world) * factor_of(faults, EmulatedFault::Kind::server, server);
+          server_seconds_per_byte(profile, world) * fault_factor(faults, EmulatedFault::Kind::server, server);
   stretch(cluster, dilation);
   return cluster;
 }
@@ -270,7 +263,7 @@ NetworkBatch bridges_batch(const EmulatedLinks& links, const std::function<std::
     }
   }
   for (Rank rank = 0; rank < links.ranks(); ++rank) {
-    const int node = links.node_of_rank[static_cast<std::size_t>(rank)];
+    const int node = links.node_of(rank);
     batch.ip += fmt::format(
         "link add port{0} txqueuelen {3} type veth peer name eth0 txqueuelen {3} netns {1}\nlink set port{0} master "
         "node{2} up\n",
@@ -289,7 +282,7 @@ int send_buffer(const EmulatedLinks& links) {
 }
 
 NetworkBatch rank_batch(const EmulatedLinks& links, Rank rank) {
-  const int node = links.node_of_rank[static_cast<std::size_t>(rank)];
+  const int node = links.node_of(rank);
   NetworkBatch batch;
   constexpr double kLongest = 60'000;  // half of what the kernel knows
   batch.ip = fmt::format(
@@ -300,8 +293,7 @@ NetworkBatch rank_batch(const EmulatedLinks& links, Rank rank) {
   Classes classes("eth0");
   if (has_company(links, rank)) classes.add(links.local_rate, "dst", subnet_of_node(node));
   for (Rank other = 0; links.stream_rate.value > 0 && other < links.ranks(); ++other)
-    if (links.node_of_rank[static_cast<std::size_t>(other)] != node)
-      classes.add(links.stream_rate, "dst", links.address(other) + "/32");
+    if (links.node_of(other) != node) classes.add(links.stream_rate, "dst", links.address(other) + "/32");
   // A sender waits at its own link: bursts of many senders into the bridges would be more than the kernel keeps. Before
   // a policer nobody waits.
   if (links.stream_rate.value == 0 && !links.police)

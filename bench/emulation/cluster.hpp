@@ -38,6 +38,8 @@ struct EmulatedFault {
 std::vector<EmulatedFault> parse_emulated_faults(std::string_view text);
 /// That text again.
 std::string to_text(const std::vector<EmulatedFault>& faults);
+/// The product of the factors of such faults; 1 where there is none.
+double fault_factor(const std::vector<EmulatedFault>& faults, EmulatedFault::Kind kind, int index);
 
 /// Rates are what reaches a receiver, of the clock: dilated. What TCP/IP adds is in the links, not in these.
 struct EmulatedLinks {
@@ -52,6 +54,7 @@ struct EmulatedLinks {
 
   int ranks() const { return static_cast<int>(node_of_rank.size()); }
   int nodes() const { return node_of_rank.empty() ? 0 : node_of_rank.back() + 1; }
+  int node_of(Rank rank) const { return node_of_rank[static_cast<std::size_t>(rank)]; }
   /// `10.2.0.5`: of rank 4, which is on node 1.
   std::string address(Rank rank) const;
 

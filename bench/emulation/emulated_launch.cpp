@@ -33,12 +33,23 @@ Words operator+(Words words, const Words& more) {
 /// This program, which makes the hosts and is called by the launcher to enter them.
 std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
-/// Whatever ends this process, killed or not, the kernel takes the tree of namespaces and with it all links and ranks.
-/// Without root, a user namespace gives the rights.
-Words in_own_namespaces() {
+/// What runs a command behind it where these links are. Whatever ends this process, killed or not, the kernel takes the
+/// tree of namespaces and with it all links and ranks. Without root, a user namespace gives the rights.
+Words on_links(const EmulatedLinks& links, bool checked) {
   Words words{"setpriv", "--pdeathsig", "KILL", "unshare"};
   if (geteuid() != 0) words = words + Words{"--user", "--map-root-user"};
-  return words + Words{"--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"};
+  return words + Words{"--net",        "--mount",     "--pid",   "--fork",       "--kill-child",
+                       "--mount-proc", own_program(), "emulate", to_json(links), checked ? "checked" : "unchecked"};
+}
+
+/// Makes the hosts of two nodes at such rates, with nothing on them.
+Spawn on_pair(EmulatedLinks pair, BytesPerSecond rate, bool checked) {
+  pair.local_rate = rate;
+  pair.node_rate = {rate, rate};
+  Spawn spawn;
+  spawn.argv = on_links(pair, checked) + Words{"true"};
+  spawn.output_timeout = Seconds(20);
+  return spawn;
 }
 
 std::vector<std::string> addresses_of(const EmulatedLinks& links) {
@@ -94,20 +105,12 @@ WorkOrder order_of(const EmulatedCase& emulated, const MeasureOptions& options) 
   // A collective may take as long as the step, and both are only predicted.
   order.timeout = options.timeout + emulated.expected * (4 * dilation);
   EmulationOrder& own = order.emulation.emplace();
-  own.replay = {.timeline = emulated.timeline,
-                .dilation = dilation,
-                .straggler = emulated.straggler,
-                .overlap_slowdown = emulated.overlap_slowdown};
-  if (strategy.method.goes_by_units()) own.replay.units = model_units(emulated.timeline);
+  own.replay = emulated.replay;
+  own.replay.dilation = dilation;
   own.costs = emulated.cluster.costs;
   own.polling = emulated_polling(emulated.latency, dilation,
                                  {emulated.cluster.links.ranks(), options.host.cores, strategy.servers > 0});
   own.costs.noticed_late = own.polling;
-  own.replay.slower.assign(emulated.cluster.links.node_of_rank.size(), 1);
-  for (const EmulatedFault& fault : emulated.faults)
-    for (std::size_t rank = 0; rank < own.replay.slower.size(); ++rank)
-      if (fault.kind == EmulatedFault::Kind::node && emulated.cluster.links.node_of_rank[rank] == fault.index)
-        own.replay.slower[rank] *= fault.factor;
   return order;
 }
 
@@ -164,14 +167,8 @@ Availability emulation_availability() {
         false,
         fmt::format("the launcher cannot start '{}' on emulated hosts: there is a blank in its path", own_program()),
         "move hbench to a folder without blanks"};
-  EmulatedLinks pair;
-  pair.node_of_rank = {0, 0, 1};
-  pair.local_rate = pair.stream_rate = BytesPerSecond(12.5e6);
-  pair.node_rate = {BytesPerSecond(12.5e6), BytesPerSecond(12.5e6)};
-  Spawn spawn;
-  spawn.argv = in_own_namespaces() + Words{own_program(), "emulate", to_json(pair), "unchecked", "true"};
-  spawn.output_timeout = Seconds(20);
-  const Exit exit = run_process(spawn);
+  constexpr BytesPerSecond kAny(12.5e6);
+  const Exit exit = run_process(on_pair({.node_of_rank = {0, 0, 1}, .stream_rate = kAny}, kAny, false));
   if (exit.code == 0) return {};
   std::string why = exit.error_tail.substr(0, exit.error_tail.find('\n'));
   return {false, fmt::format("hosts cannot be emulated here: {}", why),
@@ -181,14 +178,8 @@ Availability emulation_availability() {
 
 std::optional<BytesPerSecond> emulation_capacity() {
   constexpr double kBeyondAnyMachine = 1e12;
-  EmulatedLinks pair;
-  pair.node_of_rank = {0, 1};
-  pair.local_rate = BytesPerSecond(kBeyondAnyMachine);
-  pair.node_rate = {pair.local_rate, pair.local_rate};
   double share = 0;
-  Spawn spawn;
-  spawn.argv = in_own_namespaces() + Words{own_program(), "emulate", to_json(pair), "checked", "true"};
-  spawn.output_timeout = Seconds(20);
+  Spawn spawn = on_pair({.node_of_rank = {0, 1}}, BytesPerSecond(kBeyondAnyMachine), true);
   spawn.on_line = [&](std::string_view text) {
     const auto line = parse_worker_line(text);
     if (const auto* samples = line ? std::get_if<SamplesLine>(&*line) : nullptr; samples != nullptr)
@@ -203,7 +194,6 @@ LaunchOutcome emulate_launch(const EmulatedCase& emulated, const MeasureOptions&
   const double dilation = emulated.cluster.dilation;
   const EmulatedLinks& links = emulated.cluster.links;
   const WorkOrder order = order_of(emulated, options);
-  const bool checked = emulated.faults.empty();
   const RankStart start{
       .launcher = "mpirun",
       .processes = links.ranks(),
@@ -213,8 +203,7 @@ LaunchOutcome emulate_launch(const EmulatedCase& emulated, const MeasureOptions&
       .timeout = order.timeout * 2 + kGrace,
       .host_of_rank = addresses_of(links),
       .network = kEmulatedSubnet,
-      .before =
-          in_own_namespaces() + Words{own_program(), "emulate", to_json(links), checked ? "checked" : "unchecked"},
+      .before = on_links(links, emulated.faults.empty()),
   };
   LaunchLog log(launch, links.ranks());
   const LoadWatch load;
@@ -259,16 +248,20 @@ EmulatedCase emulated_case(const PlannedCase& planned, const Catalog& catalog, S
   const Profile& profile = catalog.profiles.at(planned.asked.profile);
   const World world = planned.world(profile.gpus_per_domain());
   EmulatedCase emulated{.planned = planned,
-                        .timeline = timeline_of(planned, catalog),
+                        .replay = {.timeline = timeline_of(planned, catalog),
+                                   .straggler = profile.straggler,
+                                   .overlap_slowdown = profile.overlap_slowdown},
                         .one_gpu = one_gpu(planned, catalog),
                         .memory = memory_of(planned, catalog)};
+  ReplayRequest& replay = emulated.replay;
   const double dilation = options.dilation > 0
                               ? options.dilation
-                              : choose_dilation({profile, world, emulated.timeline, planned.strategy}, options.cores);
+                              : choose_dilation({profile, world, replay.timeline, planned.strategy}, options.cores);
   emulated.cluster = emulated_cluster(profile, world, dilation, options.faults);
   emulated.stretches = options.dilation == 0;
-  emulated.straggler = profile.straggler;
-  emulated.overlap_slowdown = profile.overlap_slowdown;
+  if (planned.strategy.method.goes_by_units()) replay.units = model_units(replay.timeline);
+  for (const int node : emulated.cluster.links.node_of_rank)
+    replay.slower.push_back(fault_factor(options.faults, EmulatedFault::Kind::node, node));
   emulated.expected = simulated.step(planned).times.step;
   emulated.latency = profile.network_latency;
   emulated.faults = options.faults;
@@ -290,7 +283,7 @@ CaseResult emulate(EmulatedCase emulated, const MeasureOptions& options, const s
     }
   });
   result.samples.push_back(
-      {.metric = "baseline_throughput", .value = emulated.timeline.samples_per_second(), .unit = "samples/s"});
+      {.metric = "baseline_throughput", .value = emulated.replay.timeline.samples_per_second(), .unit = "samples/s"});
   add_other_batch(result, emulated.one_gpu);
   add_memory(result, emulated.memory);
   return result;

@@ -10,7 +10,7 @@
 #include "bench/sweep/measure.hpp"
 #include "bench/sweep/request.hpp"
 #include "workloads/step/step_memory.hpp"
-#include "workloads/step/timeline.hpp"
+#include "workloads/step/training_request.hpp"
 
 namespace hbench {
 
@@ -20,14 +20,13 @@ inline constexpr double kMostBusy = 0.1;
 
 struct EmulatedCase {
   PlannedCase planned;
-  StepTimeline timeline;  ///< of the case's GPU and batch
-  OneGpu one_gpu;         ///< the speed that it has
-  StepMemory memory;      ///< what the cluster's GPU keeps
+  ReplayRequest replay;  ///< of the case's GPU and batch; the dilation is the cluster's
+  OneGpu one_gpu;        ///< the speed that it has
+  StepMemory memory;     ///< what the cluster's GPU keeps
   EmulatedCluster cluster;
   bool stretches = false;  ///< the dilation was chosen, and may be doubled where this machine is too slow for it
-  double straggler = 0, overlap_slowdown = 0;  ///< the profile's
-  Seconds expected;                            ///< of a step, simulated; not dilated
-  Seconds latency;                             ///< of a message between nodes; not dilated
+  Seconds expected;        ///< of a step, simulated; not dilated
+  Seconds latency;         ///< of a message between nodes; not dilated
   std::vector<EmulatedFault> faults;
 };
 

@@ -131,7 +131,7 @@ Stream connect(const EmulatedHosts& hosts, const EmulatedLinks& links, Rank from
 std::vector<Stream> connect_all(const EmulatedHosts& hosts, const EmulatedLinks& links) {
   std::vector<std::vector<Rank>> ranks(static_cast<std::size_t>(links.nodes()));
   for (Rank rank = 0; rank < links.ranks(); ++rank)
-    ranks[static_cast<std::size_t>(links.node_of_rank[static_cast<std::size_t>(rank)])].push_back(rank);
+    ranks[static_cast<std::size_t>(links.node_of(rank))].push_back(rank);
   std::vector<Stream> streams;
   if (ranks.size() == 1) {
     if (links.ranks() > 1) streams.push_back(connect(hosts, links, 0, 1));
@@ -178,8 +178,7 @@ void receive_until(std::vector<Stream>& streams, Clock::time_point until) {
 
 std::map<int, std::int64_t> by_node(const std::vector<Stream>& streams, const EmulatedLinks& links) {
   std::map<int, std::int64_t> received;
-  for (const Stream& stream : streams)
-    received[links.node_of_rank[static_cast<std::size_t>(stream.from)]] += stream.received;
+  for (const Stream& stream : streams) received[links.node_of(stream.from)] += stream.received;
   return received;
 }
 
@@ -263,8 +262,8 @@ LinkShares check_links(const EmulatedHosts& hosts, const EmulatedLinks& links) {
   receive_until(streams, Clock::now() + kDrain);
   LinkShares shares{.least = 1e9, .most = 0};
   for (const auto& [node, bytes] : after) {
-    const auto count = std::ranges::count_if(
-        streams, [&](const Stream& each) { return links.node_of_rank[static_cast<std::size_t>(each.from)] == node; });
+    const auto count =
+        std::ranges::count_if(streams, [&](const Stream& each) { return links.node_of(each.from) == node; });
     const double rate = static_cast<double>(bytes - before.at(node)) / seconds;
     const double share = rate / expected(links, node, count).value;
     shares.least = std::min(shares.least, share);

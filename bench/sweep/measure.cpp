@@ -1,7 +1,6 @@
 #include "bench/sweep/measure.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -24,21 +23,13 @@
 #include "bench/sweep/own_models.hpp"
 #include "bench/sweep/request.hpp"
 #include "bench/worker/agreement.hpp"
+#include "bench/worker/cores.hpp"
 #include "bench/worker/protocol.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/wall_clock.hpp"
 
 namespace hbench {
 namespace {
-
-std::vector<int> allowed_cores() {
-  cpu_set_t allowed;
-  std::vector<int> cores;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return cores;
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(core, &allowed)) cores.push_back(core);
-  return cores;
-}
 
 /// The numbers after the first word of a line.
 std::vector<double> numbers(std::string_view line) {
@@ -192,8 +183,7 @@ LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, i
 }
 
 CaseResult launch_all(const Case& asked, int launches, const std::function<LaunchOutcome(int)>& launch) {
-  CaseResult result;
-  result.asked = asked;
+  CaseResult result{.asked = asked};
   for (int number = 0; number < launches && !interrupted(); ++number) {
     LaunchOutcome outcome = launch(number);
     std::ranges::move(outcome.samples, std::back_inserter(result.samples));

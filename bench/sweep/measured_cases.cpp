@@ -31,13 +31,13 @@ constexpr int kFewestForMore = 3;
 /// A case, or the baseline, on its way through the rounds.
 struct Member {
   const Case* asked = nullptr;
-  CaseResult whole;                ///< all rounds
-  std::vector<Sample> fresh;       ///< of this round
-  std::vector<TracedStep> traced;  ///< of this round
+  CaseResult whole = {};                ///< all rounds
+  std::vector<Sample> fresh = {};       ///< of this round
+  std::vector<TracedStep> traced = {};  ///< of this round
   int good = 0, lost = 0;
   int launched_as = -1;  ///< its launch of this round; -1 where there is none, or it failed
   bool given_up = false;
-  CaseResult failure;  ///< why, of the latest launch that failed
+  CaseResult failure = {};  ///< why, of the latest launch that failed
 };
 
 bool doubtful(const Member& member) {
@@ -111,9 +111,7 @@ class Turns {
   /// Gives each launch of the round the steps of the baseline's.
   void pair(std::vector<Member>& cases) const {
     if (baseline_ == nullptr || !launched(*baseline_)) return;
-    CaseResult beside;
-    beside.samples = baseline_->fresh;
-    const TimedSteps steps = timed_steps(beside);
+    const TimedSteps steps = timed_steps({.samples = baseline_->fresh});
     if (steps.launches.empty()) return;
     for (Member& member : cases) {
       if (!launched(member)) continue;
@@ -137,10 +135,8 @@ class Turns {
       return hooks_.keep(*member.asked, member.failure);
     }
     if (member.fresh.empty()) return;
-    CaseResult addition;
-    addition.asked = *member.asked;
-    addition.samples = std::exchange(member.fresh, {});
-    addition.traced = std::exchange(member.traced, {});
+    CaseResult addition{
+        .asked = *member.asked, .samples = std::exchange(member.fresh, {}), .traced = std::exchange(member.traced, {})};
     hooks_.keep(*member.asked, addition);
     std::ranges::move(addition.samples, std::back_inserter(member.whole.samples));
   }
@@ -149,13 +145,6 @@ class Turns {
   const TurnHooks& hooks_;
   Member* baseline_;
 };
-
-Member member_of(const Case* asked) {
-  Member member;
-  member.asked = asked;
-  member.whole.asked = *asked;
-  return member;
-}
 
 /// The planned baseline of a measured case: the one of the same step.
 const Case* baseline_of(const Case& asked, const std::vector<PlannedCase>& plan,
@@ -174,13 +163,14 @@ const Case* baseline_of(const Case& asked, const std::vector<PlannedCase>& plan,
 /// One launch at a time; that it failed is said at once, and by the exit code.
 class SweepLaunches {
  public:
-  SweepLaunches(const MeasureOptions& options, int first, const MeasuredHooks& hooks)
-      : options_(options), first_(first), hooks_(hooks) {}
+  SweepLaunches(const MeasureOptions& options, int first, const LaunchFollower& follower)
+      : options_(options), first_(first), follower_(follower) {}
 
   LaunchOutcome launch(const Case& asked, int number) {
-    hooks_.doing(fmt::format("measuring {}, {}", case_name(asked),
-                             number < options_.launches ? fmt::format("launch {} of {}", number + 1, options_.launches)
-                                                        : fmt::format("launch {}, once more", number + 1)));
+    follower_.doing(fmt::format("measuring {}, {}", case_name(asked),
+                                number < options_.launches
+                                    ? fmt::format("launch {} of {}", number + 1, options_.launches)
+                                    : fmt::format("launch {}, once more", number + 1)));
     try {
       LaunchOutcome outcome =
           stopped_ ? lost_launch(ExitCode::lost_rank, first_ + number, "not launched, since a host was lost before")
@@ -188,7 +178,7 @@ class SweepLaunches {
       if (outcome.code == ExitCode::lost_rank) look_for_lost_hosts(outcome);
       for (const TracedStep& step : outcome.traced) traced_[&asked].push_back(step);
       if (outcome.code != ExitCode::good) failed(asked, outcome.code, outcome.reason);
-      hooks_.launched(number >= options_.launches);
+      follower_.launched(options_.launch_seconds(), number >= options_.launches);
       return outcome;
     } catch (const Error& error) {
       failed(asked, error.code(), fmt::format("{}; {}", error.what(), error.hint()));
@@ -204,7 +194,7 @@ class SweepLaunches {
     const std::optional<Straggler> straggler = find_straggler(steps);
     if (!straggler) return;
     const int ranks = planned(asked).world(workers_per_node(asked)).ranks();
-    hooks_.note(
+    follower_.progress.note(
         fmt::format("{}: {}", case_name(asked),
                     with_hosts(straggler->in_words(), places_of(options_.allocation, asked, ranks).host_of_rank)));
   }
@@ -217,21 +207,21 @@ class SweepLaunches {
       outcome.reason += fmt::format("; {} is lost: {}", lost.what, lost.state);
       std::erase_if(options_.allocation.hosts, [&](const AllocatedHost& host) { return host.name == lost.what; });
       stopped_ = stopped_ || options_.stop_on_lost_host || options_.allocation.hosts.empty();
-      hooks_.note(fmt::format("{} is lost: {}; {}", lost.what, lost.state,
-                              stopped_ ? "nothing more is launched" : "the sweep goes on without it"));
+      follower_.progress.note(fmt::format("{} is lost: {}; {}", lost.what, lost.state,
+                                          stopped_ ? "nothing more is launched" : "the sweep goes on without it"));
     }
   }
 
   void failed(const Case& asked, ExitCode code, const std::string& reason) {
     worst_ = std::max(worst_, code);
-    hooks_.note(fmt::format("failed: {}: {}", case_name(asked), reason));
+    follower_.progress.note(fmt::format("failed: {}: {}", case_name(asked), reason));
   }
 
   MeasureOptions options_;
   std::map<const Case*, std::vector<TracedStep>> traced_;  ///< of cases that are being measured
   bool stopped_ = false;
   int first_;
-  const MeasuredHooks& hooks_;
+  const LaunchFollower& follower_;
   ExitCode worst_ = ExitCode::good;
 };
 
@@ -239,6 +229,7 @@ class SweepLaunches {
 
 void take_turns(const Case* baseline, const std::vector<const Case*>& cases, const TurnLimits& limits,
                 const TurnHooks& hooks) {
+  const auto member_of = [](const Case* asked) { return Member{.asked = asked, .whole = {.asked = *asked}}; };
   Member alone;
   if (baseline != nullptr) alone = member_of(baseline);
   Turns turns(limits, hooks, baseline != nullptr ? &alone : nullptr);
@@ -261,7 +252,7 @@ std::string case_name(const Case& asked) {
 }
 
 ExitCode measure_cases(const std::vector<PlannedCase>& plan, const std::vector<const Case*>& cases,
-                       const MeasureOptions& options, int first_launch, const MeasuredHooks& hooks) {
+                       const MeasureOptions& options, int first_launch, const LaunchFollower& follower) {
   std::vector<const Case*> baselines;
   std::map<const Case*, std::vector<const Case*>> by_baseline;
   for (const Case* asked : cases) {
@@ -269,14 +260,14 @@ ExitCode measure_cases(const std::vector<PlannedCase>& plan, const std::vector<c
     if (std::ranges::find(baselines, baseline) == baselines.end()) baselines.push_back(baseline);
     if (asked != baseline) by_baseline[baseline].push_back(asked);
   }
-  SweepLaunches launches(options, first_launch, hooks);
+  SweepLaunches launches(options, first_launch, follower);
   const TurnHooks turns{
       .launch = [&](const Case& asked, int number) { return launches.launch(asked, number); },
-      .keep = hooks.keep,
+      .keep = [&](const Case&, const CaseResult& addition) { follower.keep({addition}); },
       .finished =
           [&](const Case& asked) {
             launches.name_straggler(asked);
-            hooks.finished(fmt::format("measured {}", case_name(asked)));
+            follower.finished(fmt::format("measured {}", case_name(asked)));
           },
       .interrupted = [] { return interrupted(); },
   };

@@ -1,9 +1,7 @@
 #pragma once
 
-/// Measured cases of a plan, each beside its baseline. Knows no database.
-///
-/// Measured cases and their baseline, launched in turn, so that what slows the machine for a while slows all alike.
-/// Knows neither processes nor the database.
+/// Measured cases of a plan and their baselines, launched in turn, so that what slows the machine for a while slows all
+/// alike.
 ///
 /// A round launches every case once, the baseline last; the next one goes backwards: A B, B A, A B ... Each launch
 /// keeps the steps of its round's baseline launch (`metric::kPairedBaseline`). Many cases are cut into blocks with
@@ -15,20 +13,10 @@
 #include <vector>
 
 #include "analysis/prediction/case_strategy.hpp"
+#include "bench/sweep/launch_follower.hpp"
 #include "bench/sweep/measure.hpp"
 
 namespace hbench {
-
-/// What the caller hears while cases are measured.
-struct MeasuredHooks {
-  std::function<void(const std::string& what)> doing;
-  /// A launch is over; `extra` ones are beyond those that were asked for.
-  std::function<void(bool extra)> launched;
-  /// What a case got: samples of new launches, or its failure.
-  std::function<void(const Case& asked, const CaseResult& addition)> keep;
-  std::function<void(const std::string& what)> finished;
-  std::function<void(const std::string& line)> note;
-};
 
 /// `resnet18 ring on 2 ranks`: a case on a line of progress.
 std::string case_name(const Case& asked);
@@ -37,7 +25,7 @@ std::string case_name(const Case& asked);
 /// machine was another one then. Baselines that are not among `cases` are launched only beside them. Launches are
 /// numbered from `first_launch`. Ends early on Ctrl-C. The worst code of a launch; `good` where none has failed.
 ExitCode measure_cases(const std::vector<PlannedCase>& plan, const std::vector<const Case*>& cases,
-                       const MeasureOptions& options, int first_launch, const MeasuredHooks& hooks);
+                       const MeasureOptions& options, int first_launch, const LaunchFollower& follower);
 
 struct TurnLimits {
   int launches = 5;
@@ -48,6 +36,7 @@ struct TurnLimits {
   bool baseline_is_known = false;
 };
 
+/// The turns themselves know neither processes nor the database.
 struct TurnHooks {
   /// Launches a case; `number` counts its launches. An Error means that the case cannot be launched here at all.
   std::function<LaunchOutcome(const Case& asked, int number)> launch;

@@ -10,17 +10,6 @@
 namespace hbench {
 namespace {
 
-NodeChoice refused(int gpus, std::string why) {
-  return {{}, {{fmt::format("measured with {}", counted(gpus, "rank")), std::move(why)}}};
-}
-
-/// The fewest that hold the ranks.
-NodeChoice packed(int gpus, const Allocation& allocation) {
-  const int nodes = allocation.is_local() ? 1 : fewest_nodes(allocation, gpus);
-  if (nodes > 0) return {{nodes}, {}};
-  return refused(gpus, fmt::format("no hosts take equally many of them each, of {}", allocation.in_words()));
-}
-
 /// Why ranks cannot be put so; empty where they can.
 std::string refuse_layout(const NodeLayout& layout, const MeasuredPlace& place, const Allocation& allocation) {
   if (!place.on_gpu)
@@ -32,49 +21,54 @@ std::string refuse_layout(const NodeLayout& layout, const MeasuredPlace& place, 
   return "";
 }
 
+/// The numbers of nodes that are asked for, or that suit.
+std::vector<int> choose_nodes(int gpus, const SweepRequest& request, const Allocation& allocation,
+                              std::vector<Refusal>& refused) {
+  const int per_node = request.gpus_per_node;
+  const auto none = [&](std::string why) {
+    refuse(refused, fmt::format("measured with {}", counted(gpus, "rank")), std::move(why));
+    return std::vector<int>();
+  };
+  if (request.nodes.empty() && per_node == 0) {
+    const int nodes = allocation.is_local() ? 1 : fewest_nodes(allocation, gpus);
+    if (nodes > 0) return {nodes};
+    return none(fmt::format("no hosts take equally many of them each, of {}", allocation.in_words()));
+  }
+  if (request.nodes.empty() && gpus > per_node && gpus % per_node != 0)
+    return none(fmt::format("they do not fill nodes of --gpus-per-node {}", per_node));
+  std::vector<int> chosen = request.nodes.empty() ? std::vector{std::max(gpus / per_node, 1)} : request.nodes;
+  std::erase_if(chosen, [&](int nodes) {
+    RankPlaces places = place_ranks(allocation, {.workers = gpus, .nodes = nodes});
+    if (places.refusal.empty()) return false;
+    refuse(refused, fmt::format("measured with {} on {}", counted(gpus, "rank"), counted(nodes, "node")),
+           std::move(places.refusal));
+    return true;
+  });
+  return chosen;
+}
+
 }  // namespace
 
 std::vector<int> parse_node_range(std::string_view text) { return parse_count_range(text, {"--nodes", "node", 4096}); }
 
-NodeChoice choose_nodes(int gpus, const std::vector<int>& wanted, int gpus_per_node, const Allocation& allocation) {
-  std::vector<int> asked = wanted;
-  if (asked.empty() && gpus_per_node > 0) {
-    if (gpus > gpus_per_node && gpus % gpus_per_node != 0)
-      return refused(gpus, fmt::format("they do not fill nodes of --gpus-per-node {}", gpus_per_node));
-    asked = {std::max(gpus / gpus_per_node, 1)};
-  }
-  if (asked.empty()) return packed(gpus, allocation);
-  NodeChoice choice;
-  for (const int nodes : asked) {
-    RankPlaces places = place_ranks(allocation, {.workers = gpus, .nodes = nodes});
-    if (places.refusal.empty())
-      choice.nodes.push_back(nodes);
-    else
-      choice.refused.push_back({fmt::format("measured with {} on {}", counted(gpus, "rank"), counted(nodes, "node")),
-                                std::move(places.refusal)});
-  }
-  return choice;
-}
-
-LayoutChoice choose_layouts(int gpus, const SweepRequest& request, const MeasuredPlace& place,
-                            const Allocation& allocation) {
-  LayoutChoice choice;
-  if (request.layouts.empty()) {
-    NodeChoice chosen = choose_nodes(gpus, request.nodes, request.gpus_per_node, allocation);
-    for (const int nodes : chosen.nodes) choice.layouts.push_back({nodes, gpus / nodes, 1});
-    choice.refused = std::move(chosen.refused);
-  }
+std::vector<NodeLayout> choose_layouts(int gpus, const SweepRequest& request, const MeasuredPlace& place,
+                                       const Allocation& allocation, std::vector<Refusal>& refused) {
+  std::vector<NodeLayout> layouts;
+  if (request.layouts.empty())
+    for (const int nodes : choose_nodes(gpus, request, allocation, refused))
+      layouts.push_back({nodes, gpus / nodes, 1});
   for (const NodeLayout& layout : request.layouts) {
     if (layout.gpus() != gpus) continue;
-    if (std::string why = refuse_layout(layout, place, allocation); why.empty())
-      choice.layouts.push_back(layout);
+    std::string why = refuse_layout(layout, place, allocation);
+    if (why.empty())
+      layouts.push_back(layout);
     else
-      choice.refused.push_back(
-          {fmt::format("measured with {} on {} of {}", counted(layout.ranks(), "rank"), counted(layout.nodes, "node"),
-                       counted(layout.gpus_per_node, place.on_gpu ? "GPU" : "core")),
-           std::move(why)});
+      refuse(refused,
+             fmt::format("measured with {} on {} of {}", counted(layout.ranks(), "rank"), counted(layout.nodes, "node"),
+                         counted(layout.gpus_per_node, place.on_gpu ? "GPU" : "core")),
+             std::move(why));
   }
-  return choice;
+  return layouts;
 }
 
 RankPlaces places_of(const Allocation& allocation, const Case& asked, int processes) {

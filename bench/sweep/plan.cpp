@@ -54,7 +54,7 @@ class MeasuredCases {
         continue;
       }
       asked.gpus = gpus;
-      for (const NodeLayout& layout : layouts_for(gpus, place)) {
+      for (const NodeLayout& layout : choose_layouts(gpus, request_, place, machine_.allocation, plan_.refused())) {
         asked.nodes = layout.nodes;
         asked.processes_per_gpu = layout.processes_per_gpu > 1 ? layout.processes_per_gpu : 0;
         if (!plan_.set_batch(asked, 0, place.baseline.batch_per_gpu)) continue;
@@ -80,13 +80,6 @@ class MeasuredCases {
     if (!plan_.set_batch(asked, 0, place.baseline.batch_per_gpu)) return;
     if (workers > 1) asked.gpus = 1, asked.processes_per_gpu = 0;
     plan_.add(asked, place.alone);
-  }
-
-  /// Returns the layouts in which `gpus` GPUs are measured; what cannot be is refused.
-  std::vector<NodeLayout> layouts_for(int gpus, const MeasuredPlace& place) {
-    LayoutChoice choice = choose_layouts(gpus, request_, place, machine_.allocation);
-    for (Refusal& refusal : choice.refused) plan_.refuse(std::move(refusal.what), std::move(refusal.why));
-    return choice.layouts;
   }
 
   /// Why no more ranks are measured.

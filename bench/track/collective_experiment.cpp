@@ -44,7 +44,7 @@ class CollectiveExperiment : public Experiment {
     return launching.count * launch_seconds(chosen(launching.questions), options_.loop);
   }
 
-  ExitCode launch(const Launching& launching, const LaunchingHooks& hooks) override {
+  ExitCode launch(const Launching& launching, const LaunchFollower& follower) override {
     const CollectivePlan plan = chosen(launching.questions);
     RunOptions run = setup_.run;
     run.loop = options_.loop;
@@ -60,12 +60,12 @@ class CollectiveExperiment : public Experiment {
         if (addition.status == CaseStatus::failed) {
           failed.insert(addition.asked.question());
           worst = std::max(worst, static_cast<ExitCode>(addition.exit_code));
-          hooks.note(fmt::format("failed: {}: {}", candidate_label(addition.asked), addition.failure));
+          follower.progress.note(fmt::format("failed: {}: {}", candidate_label(addition.asked), addition.failure));
         }
-        hooks.keep({addition});
+        follower.keep({addition});
       };
-      run_collectives(plan, run, {.doing = hooks.doing, .done = keep});
-      hooks.done(launch_seconds(plan, options_.loop));
+      run_collectives(plan, run, {.doing = [&](const std::string& what) { follower.doing(what); }, .done = keep});
+      follower.progress.done(launch_seconds(plan, options_.loop));
     }
     return worst;
   }

@@ -36,38 +36,38 @@ class CommandExperiment : public Experiment {
       if (result.asked.implementation == implementation_) know(result.asked);
   }
 
-  ExitCode launch(const Launching& launching, const LaunchingHooks& hooks) override {
+  ExitCode launch(const Launching& launching, const LaunchFollower& follower) override {
     const auto asked_for = [&](const Case& each) {
       return launching.questions.empty() || launching.questions.contains(each.question());
     };
     if (!launching.questions.empty() && std::ranges::none_of(cases_, asked_for)) return ExitCode::good;
-    build(hooks);
+    build(follower);
     for (int number = launching.first; number < launching.first + launching.count && !interrupted(); ++number) {
-      hooks.doing(fmt::format("launch {}", number + 1));
+      follower.doing(fmt::format("launch {}", number + 1));
       CommandLaunch launch = launch_command(command_.run, command_.timeout);
       if (interrupted()) break;
-      if (launch.code != ExitCode::good) return fail(launch, number == launching.first, asked_for, hooks);
+      if (launch.code != ExitCode::good) return fail(launch, number == launching.first, asked_for, follower);
       for (CaseResult& result : launch.cases) adopt(result, number);
       std::erase_if(launch.cases, [&](const CaseResult& result) { return !asked_for(result.asked); });
-      if (!launch.cases.empty()) hooks.keep(launch.cases);
+      if (!launch.cases.empty()) follower.keep(launch.cases);
     }
     return ExitCode::good;
   }
 
  private:
   /// Once, however often launches are asked for.
-  void build(const LaunchingHooks& hooks) {
+  void build(const LaunchFollower& follower) {
     if (command_.build.text.empty() || built_) return;
-    hooks.doing("building");
+    follower.doing("building");
     const CommandLaunch done = run_command(command_.build, command_.timeout);
     if (done.code != ExitCode::good && !interrupted()) throw Error(ExitCode::environment, done.reason, done.said);
     built_ = !interrupted();
   }
 
   /// A first launch that cannot be understood is a mistake in the file; what fails later is a failure of its cases.
-  ExitCode fail(const CommandLaunch& launch, bool first, const auto& asked_for, const LaunchingHooks& hooks) {
+  ExitCode fail(const CommandLaunch& launch, bool first, const auto& asked_for, const LaunchFollower& follower) {
     if (first && launch.code == ExitCode::usage) throw Error(launch.code, launch.reason, launch.said);
-    hooks.note(launch.said.empty() ? launch.reason : fmt::format("{}: {}", launch.reason, launch.said));
+    follower.progress.note(launch.said.empty() ? launch.reason : fmt::format("{}: {}", launch.reason, launch.said));
     if (cases_.empty()) know(imported_benchmark(implementation_, command_.name));
     std::vector<CaseResult> failed;
     for (const Case& each : cases_)
@@ -76,7 +76,7 @@ class CommandExperiment : public Experiment {
                           .status = CaseStatus::failed,
                           .failure = launch.reason,
                           .exit_code = static_cast<int>(launch.code)});
-    hooks.keep(failed);
+    follower.keep(failed);
     return launch.code;
   }
 

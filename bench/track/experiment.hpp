@@ -3,7 +3,6 @@
 /// What a project tracks, as its file lists it: cases that are planned once, and launched when they are asked for.
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <set>
 #include <span>
@@ -13,6 +12,7 @@
 
 #include "analysis/records/records.hpp"
 #include "bench/command/verb.hpp"
+#include "bench/sweep/launch_follower.hpp"
 #include "bench/sweep/request.hpp"
 
 namespace hbench {
@@ -22,15 +22,6 @@ struct Launching {
   std::set<std::string> questions;  ///< of the cases; empty: of all
   int first = 0;                    ///< number of the first launch
   int count = 5;
-};
-
-/// What the caller hears meanwhile.
-struct LaunchingHooks {
-  std::function<void(const std::string& what)> doing;
-  std::function<void(double seconds)> done;  ///< so much of the estimate is over
-  std::function<void(const std::string& line)> note;
-  /// What cases got: samples of new launches, or their failure. May be called more than once for a case.
-  std::function<void(const std::vector<CaseResult>& additions)> keep;
 };
 
 /// One planned entry of the file.
@@ -50,7 +41,7 @@ class Experiment {
   /// About how long it takes.
   virtual double seconds(const Launching& launching) const = 0;
   /// Ends early on Ctrl-C. The worst code of a launch. \throws Error (environment) where nothing can be launched.
-  virtual ExitCode launch(const Launching& launching, const LaunchingHooks& hooks) = 0;
+  virtual ExitCode launch(const Launching& launching, const LaunchFollower& follower) = 0;
 };
 
 /// An entry of the file, as its kind gets it: its keys as flags, and where it stands.

@@ -39,24 +39,13 @@ class SweepExperiment : public Experiment {
            options_.measure.launch_seconds();
   }
 
-  ExitCode launch(const Launching& launching, const LaunchingHooks& hooks) override {
+  ExitCode launch(const Launching& launching, const LaunchFollower& follower) override {
     MeasureOptions options = options_.measure;
     options.launches = launching.count;
-    const MeasuredHooks measured{
-        .doing = hooks.doing,
-        .launched = [&](bool) { hooks.done(options.launch_seconds()); },
-        .keep =
-            [&](const Case& asked, CaseResult addition) {
-              addition.asked = asked;
-              hooks.keep({addition});
-            },
-        .finished = [](const std::string&) {},
-        .note = hooks.note,
-    };
     // Further launches of a few cases are compared with earlier runs, and need no baseline of their step beside them.
     const std::vector<PlannedCase> nothing;
     const std::vector<PlannedCase>& beside = launching.questions.empty() ? plan_.cases : nothing;
-    return measure_cases(beside, chosen(launching.questions), options, launching.first, measured);
+    return measure_cases(beside, chosen(launching.questions), options, launching.first, follower);
   }
 
  private:

@@ -129,17 +129,8 @@ ExitCode TrackedRun::launch(Store& store, Run& run, const Launching& launching, 
     if (interrupted()) break;
     for (const Refusal& refusal : each.experiment->refused())
       progress.note(fmt::format("left out of {}: {}: {}", each.name, refusal.what, refusal.why));
-    const LaunchingHooks hooks{
-        .doing = [&](const std::string& what) { progress.doing(fmt::format("{}: {}", each.name, what)); },
-        .done = [&](double seconds) { progress.done(seconds); },
-        .note = [&](const std::string& line) { progress.note(line); },
-        .keep =
-            [&](const std::vector<CaseResult>& additions) {
-              if (run.id == 0) run.id = store.begin_run(run);
-              store.extend(run.id, additions);
-            },
-    };
-    worst = std::max(worst, each.experiment->launch(launching, hooks));
+    const LaunchFollower follower{progress, store, run, each.name};
+    worst = std::max(worst, each.experiment->launch(launching, follower));
     if (!interrupted()) progress.done(0, fmt::format("measured {}", each.name));
   }
   return interrupted() ? ExitCode::interrupted : worst;

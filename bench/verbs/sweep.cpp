@@ -24,9 +24,9 @@ class SweepAnswer {
   SweepAnswer(const SweepPreparation& sweep, const Store& store) : sweep_(sweep), store_(store) {}
 
   /// Before the `last` time, only a person is answered. Returns the worst end of all that is shown.
-  ExitCode publish(const Plan& extension, bool last) {
-    const std::vector<CaseResult> results = planned_results(sweep_, extension, store_);
-    const ReportInput input = planned_input(sweep_, extension, store_, results);
+  ExitCode publish(bool last) {
+    const std::vector<CaseResult> results = planned_results(sweep_, store_);
+    const ReportInput input = planned_input(sweep_, store_, results);
     const Document report = kScalingReport.build(input);
     write_report_folder(report, sweep_.options.report);
     if (!sweep_.options.json) {
@@ -61,8 +61,7 @@ class SweepAnswer {
 /// What measured cases may take beyond the estimate.
 std::string more_in_words(const SweepPreparation& sweep) {
   const MeasureOptions& measure = sweep.options.measure;
-  const auto measured =
-      std::ranges::count_if(sweep.plan.cases, [&](const Case& asked) { return sweep.is_launched_here(asked); });
+  const auto measured = std::ranges::count(sweep.plan.work, Stage::in_turn, &CaseWork::stage);
   if (measured == 0 || measure.more == 0) return "";
   return fmt::format(", and at most {:.0f} s more where figures scatter",
                      static_cast<double>(measured * measure.more) * measure.launch_seconds());
@@ -70,17 +69,17 @@ std::string more_in_words(const SweepPreparation& sweep) {
 
 /// The hosts, a line for each case, what is left out, and how long all of it takes.
 std::string plan_in_words(const SweepPreparation& sweep) {
-  const Plan& plan = sweep.plan;
+  const SweepPlan& plan = sweep.plan;
   double seconds = 0;
   const Allocation& hosts = sweep.machine.allocation;
   std::string text = hosts.is_local() ? "" : fmt::format("hosts: {}\n", hosts.in_words());
   for (const PlannedCase& each : plan.cases) {
-    seconds += sweep.cost(each, plan);
+    const CaseWork& work = plan.work_of(each);
+    seconds += work.seconds;
     text += fmt::format("{:9} {:14} {:5} GPUs  {:40} {}", to_string(each.asked.evidence), each.asked.workload,
                         each.asked.gpus, each.asked.strategy_label(), each.asked.profile);
-    if (const auto planned = sweep.emulations.find(&each); planned != sweep.emulations.end())
-      text += fmt::format(", dilated {:g} times, {:.0f} s", planned->second.emulated.cluster.dilation,
-                          planned->second.seconds);
+    if (work.emulated)
+      text += fmt::format(", dilated {:g} times, {:.0f} s", work.emulated->cluster.dilation, work.seconds);
     text += '\n';
   }
   for (const Refusal& refusal : plan.refused) text += fmt::format("left out  {}: {}\n", refusal.what, refusal.why);
@@ -104,8 +103,6 @@ ExitCode run_sweep(const Call& call) {
   auto options = parse_sweep_options(call);
   if (!options) return ExitCode::good;
   SweepPreparation sweep = plan_sweep(call, std::move(*options));
-  if (!sweep.options.dry_run) look_around(sweep);
-  sweep.emulations = plan_emulations(sweep, sweep.plan);
   if (sweep.options.dry_run) {
     fmt::print("{}", plan_in_words(sweep));
     return ExitCode::good;
@@ -114,15 +111,8 @@ ExitCode run_sweep(const Call& call) {
   Store store(sweep.options.database);
   catch_interrupts();
   SweepAnswer answer(sweep, store);
-  ExitCode worst = ExitCode::good;
-  Plan extension;
-  {
-    SweepExecution execution(sweep, store, [&] { answer.publish({}, false); });
-    execution.run();
-    worst = execution.worst();
-    extension = execution.extension();
-  }
-  worst = std::max(worst, answer.publish(extension, true));
+  ExitCode worst = run_cases(sweep, store, [&] { answer.publish(false); });
+  worst = std::max(worst, answer.publish(true));
   return interrupted() ? report_interruption(sweep.options) : worst;
 }
 

@@ -35,31 +35,30 @@ LocalMachine machine_around(const SweepOptions& options) {
 
 LocalMachine machine_for(const SweepOptions& options) {
   LocalMachine machine = options.measures() ? machine_around(options) : machine_at_rest();
-  if (!options.emulates()) return machine;
-  const Availability emulation = emulation_availability();
-  if (!emulation.available) machine.limits.no_emulation = emulation.in_words();
+  if (options.emulates())
+    if (const Availability emulation = emulation_availability(); !emulation.available)
+      machine.limits.no_emulation = emulation.in_words();
   return machine;
 }
 
-/// The device of a recording: that of measured runs; empty: where `hbench calibrate` finds a GPU, there.
-std::string recording_device(const SweepPreparation& sweep) {
-  if (!sweep.options.measures()) return sweep.options.request.device;
-  return chooses_gpus(sweep.options.request, sweep.machine) ? "gpu" : "cpu";
-}
-
-/// Empty: none was asked for.
-std::string optimizer_of_recording(const SweepRequest& request) {
-  return request.optimizer ? request.optimizer->text() : "";
+/// What is recorded of models of one's own: on the device of measured runs, else where `hbench calibrate` finds a GPU.
+StepRecording recording_of(const SweepPreparation& sweep) {
+  const SweepRequest& request = sweep.options.request;
+  std::string device = request.device;
+  if (sweep.options.measures()) device = chooses_gpus(request, sweep.machine) ? "gpu" : "cpu";
+  return {.device = device,
+          .precision = request.precision,
+          .optimizer = request.optimizer ? request.optimizer->text() : "",
+          .batch = request.batch};
 }
 
 /// `hbench-calibration/6d3c...-cpu-float32-batch16/model.pt:3x224x224.toml`: what differs is elsewhere.
-std::filesystem::path timeline_of(const OwnModel& model, const SweepPreparation& sweep) {
-  const SweepRequest& request = sweep.options.request;
-  std::string folder = model.digest;
-  for (const std::string& part : {recording_device(sweep), request.precision, optimizer_of_recording(request)})
+std::filesystem::path timeline_of(const StepRecording& recording, const std::filesystem::path& database) {
+  std::string folder = recording.own->digest;
+  for (const std::string& part : {recording.device, recording.precision, recording.optimizer})
     if (!part.empty()) folder += "-" + part;
-  if (request.batch > 0) folder += fmt::format("-batch{}", request.batch);
-  return std::filesystem::absolute(calibration_folder(sweep.options.database) / folder / (model.name() + ".toml"));
+  if (recording.batch > 0) folder += fmt::format("-batch{}", recording.batch);
+  return std::filesystem::absolute(calibration_folder(database) / folder / (recording.own->name() + ".toml"));
 }
 
 /// Records a step of each model of one's own, so that it can be predicted. This shows as well whether it can be
@@ -72,19 +71,15 @@ void record_own_models(SweepPreparation& sweep) {
   PlanBuilder(request, sweep.data, sweep.machine.limits);
   if (!sweep.options.dry_run)
     if (const Availability torch = training_availability(); !torch.available) throw torch.error();
+  StepRecording recording = recording_of(sweep);
   for (const OwnModel& model : request.own_models) {
-    const std::filesystem::path file = timeline_of(model, sweep);
+    recording.own = &model;
+    const std::filesystem::path file = recording.file = timeline_of(recording, sweep.options.database);
     const bool known = std::filesystem::exists(file) && (sweep.options.resume || sweep.options.dry_run);
     if (!known && sweep.options.dry_run) continue;
     if (!known) {
       make_folder(file.parent_path());
-      const std::string step =
-          record_step(installation().worker.string(), {.own = &model,
-                                                       .device = recording_device(sweep),
-                                                       .precision = request.precision,
-                                                       .optimizer = optimizer_of_recording(request),
-                                                       .batch = request.batch,
-                                                       .file = file});
+      const std::string step = record_step(installation().worker.string(), recording);
       if (sweep.options.verbosity != Verbosity::quiet)
         inform("hbench: recorded on this machine: {}\n  {}; what is simulated computes as fast\n", step,
                sweep.data.traces.load(file.string()).source);
@@ -95,34 +90,19 @@ void record_own_models(SweepPreparation& sweep) {
 
 /// With what is known of the machine by now.
 void plan_again(SweepPreparation& sweep) {
-  sweep.plan = make_plan(sweep.options.request, sweep.data, sweep.machine);
+  sweep.plan = {make_plan(sweep.options.request, sweep.data, sweep.machine)};
   sweep.calibration = plan_calibration(sweep.options.request, sweep.machine, sweep.plan, sweep.options.calibration);
   if (!sweep.calibration) return;
   // A timeline that it records is not missing.
-  std::erase_if(sweep.plan.refused, [&](const Refusal& refusal) {
-    return std::ranges::any_of(sweep.calibration->baselines, [&](const Case& baseline) {
-      return std::ranges::any_of(sweep.calibration->evidence, [&](Evidence evidence) {
+  for (const Case& baseline : sweep.calibration->baselines)
+    for (const Evidence evidence : sweep.calibration->evidence)
+      std::erase_if(sweep.plan.refused, [&](const Refusal& refusal) {
         return refusal.what == fmt::format("{}, {}", baseline.workload, to_string(evidence));
       });
-    });
-  });
-}
-
-bool measures_here(const SweepPreparation& sweep) {
-  return std::ranges::any_of(sweep.plan.cases, [&](const Case& asked) { return sweep.is_launched_here(asked); });
 }
 
 bool trains_on_gpus(const SweepPreparation& sweep) {
   return std::ranges::any_of(sweep.plan.cases, [](const Case& asked) { return asked.training.on_gpu(); });
-}
-
-/// Without a worker that starts nothing is measured; the rest is done.
-void try_worker(SweepPreparation& sweep) {
-  if (!measures_here(sweep)) return;
-  const Availability training = training_availability();
-  if (training.available) return;
-  sweep.machine.no_training = training.in_words();
-  plan_again(sweep);
 }
 
 /// Hosts on which no job can run end the sweep before it begins; those that only differ are named.
@@ -146,17 +126,24 @@ void find_frameworks_on_hosts(SweepPreparation& sweep) {
     else
       found = find_framework(choice, measure.allocation, measure.network);
   }
-  measure.frameworks = sweep.machine.frameworks;
 }
 
-/// The plan is made again with what all hosts have.
-void look_at_hosts_of(SweepPreparation& sweep) {
+/// What only trying shows, where anything is measured: with it the plan is made again. Without a worker that starts
+/// nothing is measured, and hosts are left alone; the rest is done.
+void look_at_machine(SweepPreparation& sweep) {
+  const auto is_in_turn = [&](const Case& asked) { return sweep.stage_of(asked) == Stage::in_turn; };
+  if (std::ranges::none_of(sweep.plan.cases, is_in_turn)) return;
   const Allocation& hosts = sweep.options.measure.allocation;
-  if (hosts.is_local() || !measures_here(sweep)) return;
-  if (sweep.options.preflight) check_hosts(sweep);
-  find_frameworks_on_hosts(sweep);
+  const Availability training = training_availability();
+  if (training.available && hosts.is_local()) return;
+  if (training.available) {
+    if (sweep.options.preflight) check_hosts(sweep);
+    find_frameworks_on_hosts(sweep);
+  } else {
+    sweep.machine.no_training = training.in_words();
+  }
   plan_again(sweep);
-  if (!trains_on_gpus(sweep) || sweep.machine.asked_for) return;
+  if (!training.available || !trains_on_gpus(sweep) || sweep.machine.asked_for) return;
   const Case& sharing =
       *std::ranges::max_element(sweep.plan.cases, {}, [](const Case& asked) { return asked.processes_per_gpu; });
   require_gpus_for_slots(hosts, sweep.preflight.hosts, std::max(1, sharing.processes_per_gpu));
@@ -172,26 +159,35 @@ std::map<std::string, std::string> environment_of_hosts(const SweepPreparation& 
 }
 
 /// Who answers, and on what machine: its libraries are asked, which takes half a second.
-void describe_run(SweepPreparation& sweep) {
+void describe_run(SweepPreparation& sweep, const std::string& command) {
   Run& run = sweep.run;
-  run = {run.command, HBENCH_VERSION, now_utc(), environment_of_hosts(sweep), sweep.options.labels};
+  run = {command, HBENCH_VERSION, now_utc(), environment_of_hosts(sweep), sweep.options.labels};
   remember_titles(run, sweep.plan.catalog, sweep.data);
   for (PlannedCase& each : sweep.plan.cases) place_on_this_machine(each.asked, run);
   if (sweep.calibration)
     for (Case& asked : sweep.calibration->baselines) place_on_this_machine(asked, run);
 }
 
-}  // namespace
-
-bool SweepPreparation::is_launched_here(const Case& asked) const {
-  // An emulated case without a cluster of its own is of the network that all ranks here are given.
-  return asked.is_timed() && (asked.is_local() || asked.profile == machine.emulated);
+void check_faults(const std::vector<EmulatedFault>& faults, const SweepPlan& plan) {
+  const auto emulated = [](const CaseWork& work) { return work.emulated.has_value(); };
+  if (std::ranges::none_of(plan.work, emulated)) return;
+  for (const EmulatedFault& fault : faults)
+    if (std::ranges::none_of(plan.work, [&](const CaseWork& work) {
+          return emulated(work) &&
+                 fault.index < (fault.kind == EmulatedFault::Kind::server ? work.emulated->planned.strategy.servers
+                                                                          : work.emulated->cluster.links.nodes());
+        }))
+      throw Error(ExitCode::usage,
+                  fmt::format("HBENCH_EMULATED_FAULT: {}: no emulated cluster has it", to_text({fault})),
+                  "nodes and servers count from 0; emulate more of them with --gpus");
 }
 
-double SweepPreparation::cost(const PlannedCase& planned, const Plan& of) const {
-  if (planned.asked.is_predicted()) return simulation_time(planned, of.catalog).value;
-  if (is_of_emulated_cluster(planned, of.catalog)) return emulations.at(&planned).seconds;
-  return options.measure.launches * options.measure.launch_seconds();
+}  // namespace
+
+Stage SweepPreparation::stage_of(const Case& asked) const {
+  if (!asked.is_timed()) return Stage::computed;
+  // An emulated case without a cluster of its own is of the network that all ranks here are given.
+  return asked.is_local() || asked.profile == machine.emulated ? Stage::in_turn : Stage::alone;
 }
 
 MeasureOptions SweepPreparation::emulation_launches() const {
@@ -203,47 +199,35 @@ MeasureOptions SweepPreparation::emulation_launches() const {
 
 SweepPreparation plan_sweep(const Call& call, SweepOptions options) {
   LocalMachine machine = machine_for(options);
-  SweepPreparation sweep{.options = std::move(options), .data = load_data(), .machine = std::move(machine)};
+  SweepPreparation sweep{.options = std::move(options), .data = load_data(), .machine = std::move(machine), .plan = {}};
   record_own_models(sweep);
   plan_again(sweep);
   MeasureOptions& measure = sweep.options.measure;
   measure.program = installation().worker.string();
   measure.allocation = sweep.machine.allocation;
-  measure.frameworks = sweep.machine.frameworks;
   for (const AllocatedHost& host : measure.allocation.hosts) measure.run_hosts.push_back(host.name);
-  sweep.run.command = call.command;
+  if (!sweep.options.dry_run) {
+    look_at_machine(sweep);
+    describe_run(sweep, call.command);
+  }
+  measure.frameworks = sweep.machine.frameworks;
+  estimate(sweep.plan, sweep);
   return sweep;
 }
 
-void look_around(SweepPreparation& sweep) {
-  try_worker(sweep);
-  look_at_hosts_of(sweep);
-  describe_run(sweep);
-}
-
-PlannedEmulations plan_emulations(const SweepPreparation& sweep, const Plan& plan) {
-  PlannedEmulations planned;
+void estimate(SweepPlan& plan, const SweepPreparation& sweep) {
   SimulatedRunner simulated(plan.catalog, interrupted);
+  const MeasureOptions &measure = sweep.options.measure, launches = sweep.emulation_launches();
   const EmulationOptions options{
-      .dilation = sweep.options.dilation, .cores = sweep.options.measure.host.cores, .faults = emulated_faults()};
-  const MeasureOptions launches = sweep.emulation_launches();
+      .dilation = sweep.options.dilation, .cores = measure.host.cores, .faults = emulated_faults()};
   for (const PlannedCase& each : plan.cases) {
-    if (!is_of_emulated_cluster(each, plan.catalog)) continue;
-    EmulatedCase emulated = emulated_case(each, plan.catalog, simulated, options);
-    const double seconds = launches.launches * emulated_launch_time(emulated, launches).value;
-    planned.emplace(&each, PlannedEmulation{std::move(emulated), seconds});
+    CaseWork& work = plan.work.emplace_back(CaseWork{.stage = sweep.stage_of(each)});
+    if (work.stage == Stage::alone) work.emulated = emulated_case(each, plan.catalog, simulated, options);
+    work.seconds = work.emulated ? launches.launches * emulated_launch_time(*work.emulated, launches).value
+                   : work.stage == Stage::in_turn ? measure.launches * measure.launch_seconds()
+                                                  : simulation_time(each, plan.catalog).value;
   }
-  for (const EmulatedFault& fault : options.faults) {
-    const auto has_place = [&](const auto& each) {
-      return fault.index < (fault.kind == EmulatedFault::Kind::server ? each.first->strategy.servers
-                                                                      : each.second.emulated.cluster.links.nodes());
-    };
-    if (!planned.empty() && std::ranges::none_of(planned, has_place))
-      throw Error(ExitCode::usage,
-                  fmt::format("HBENCH_EMULATED_FAULT: {}: no emulated cluster has it", to_text({fault})),
-                  "nodes and servers count from 0; emulate more of them with --gpus");
-  }
-  return planned;
+  check_faults(options.faults, plan);
 }
 
 }  // namespace hbench

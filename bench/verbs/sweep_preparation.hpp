@@ -2,8 +2,9 @@
 
 /// A sweep before its first case runs: its plan, the machine and hosts that it runs on, and what it will cost.
 
-#include <map>
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "analysis/records/records.hpp"
 #include "bench/calibrate/sweep_calibration.hpp"
@@ -15,40 +16,49 @@
 
 namespace hbench {
 
-/// A case of an emulated cluster before its launches.
-struct PlannedEmulation {
-  EmulatedCase emulated;
-  double seconds = 0;  ///< of all launches
-};
-/// By cases of a plan, into which it points.
-using PlannedEmulations = std::map<const PlannedCase*, PlannedEmulation>;
+/// When a case is answered: by a model, launched in turn with others on this machine, or launched alone on an emulated
+/// cluster.
+enum class Stage : std::uint8_t { computed, in_turn, alone };
 
-/// Moved as a whole: `emulations` point into the plan's cases.
+/// What a case of a plan takes.
+struct CaseWork {
+  Stage stage = Stage::computed;
+  double seconds = 0;                      ///< of all its launches, or of its simulation
+  std::optional<EmulatedCase> emulated{};  ///< of an emulated cluster: before its launches
+};
+
+/// A plan whose cases are estimated.
+struct SweepPlan : Plan {
+  std::vector<CaseWork> work{};  ///< of each case
+
+  /// \pre a case of this plan.
+  const CaseWork& work_of(const PlannedCase& each) const {
+    return work[static_cast<std::size_t>(&each - cases.data())];
+  }
+};
+
 struct SweepPreparation {
   SweepOptions options;
   Data data;
   LocalMachine machine;
-  Plan plan;
+  SweepPlan plan;
+  SweepPlan calibrated{};                        ///< what the calibration added; empty before and without it
   Preflight preflight{};                         ///< of several hosts; else empty
   std::optional<CalibrationPlan> calibration{};  ///< of nodes like this machine
   Run run{};                                     ///< what is stored about this run
-  PlannedEmulations emulations{};                ///< of the plan's cases
 
-  /// Returns whether the case is measured on this machine, in turn with others, and not on an emulated cluster.
-  bool is_launched_here(const Case& asked) const;
-  /// Returns the seconds that a case of the plan takes, or a simulated one of `of`, which a calibration adds.
-  double cost(const PlannedCase& planned, const Plan& of) const;
+  /// Returns the stage of a case that is no published figure.
+  Stage stage_of(const Case& asked) const;
   /// Returns the options of launches on emulated clusters.
   MeasureOptions emulation_launches() const;
 };
 
-/// Plans without starting anything, but what records a step of a model of one's own.
+/// Plans a sweep. A dry run starts nothing; else the worker is tried, hosts are looked at and the run is described,
+/// with which the plan is made again, and a step of each model of one's own is recorded. \throws Error (usage), and
+/// (environment) when hosts cannot run it.
 SweepPreparation plan_sweep(const Call& call, SweepOptions options);
-/// Tries the worker, looks at the hosts, and describes the run: what measuring here needs. Plans again with what it
-/// finds. \throws Error (environment) when hosts cannot run it.
-void look_around(SweepPreparation& sweep);
-/// Chooses how each case of an emulated cluster is dilated. `plan` (the sweep's, or what a calibration adds) outlives
-/// what is returned.
-PlannedEmulations plan_emulations(const SweepPreparation& sweep, const Plan& plan);
+/// Estimates each case of a plan (the sweep's, or what a calibration adds), and chooses how those of emulated clusters
+/// are dilated. \throws Error (usage) for a planted fault that no emulated cluster has.
+void estimate(SweepPlan& plan, const SweepPreparation& sweep);
 
 }  // namespace hbench
