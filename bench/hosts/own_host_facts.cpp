@@ -15,7 +15,6 @@
 #include "collectives/base/digest.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/host_name.hpp"
-#include "collectives/base/replace_file.hpp"
 #include "collectives/base/wall_clock.hpp"
 #include "collectives/cuda/cuda.hpp"
 

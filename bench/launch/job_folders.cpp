@@ -17,7 +17,7 @@
 #include "bench/worker/process_identity.hpp"
 #include "collectives/base/digest.hpp"
 #include "collectives/base/error.hpp"
-#include "collectives/base/replace_file.hpp"
+#include "collectives/base/file.hpp"
 
 namespace hbench {
 namespace {
