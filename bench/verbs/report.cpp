@@ -13,7 +13,7 @@
 #include "bench/launch/process.hpp"
 #include "bench/output/points_json.hpp"
 #include "bench/output/reporting.hpp"
-#include "collectives/base/flag_values.hpp"
+#include "collectives/base/parameters.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/report.hpp"
 #include "reports/short_form.hpp"
