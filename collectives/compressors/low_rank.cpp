@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "collectives/base/error.hpp"
-#include "collectives/compressors/parameters.hpp"
+#include "collectives/compressors/compressor.hpp"
 #include "collectives/compressors/random.hpp"
 
 namespace hbench {
