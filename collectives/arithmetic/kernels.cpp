@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 
 // This file is compiled once for each instruction set.
 #undef HWY_TARGET_INCLUDE

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/library.hpp"
 #include "collectives/transport/doorbell.hpp"
 #include "collectives/transport/operation.hpp"

@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/program/rank_plan.hpp"
 #include "collectives/transport/operation.hpp"
