@@ -7,7 +7,7 @@
 #include "collectives/cuda/launching_device.hpp"
 #include "collectives/cuda/nccl_endpoint.hpp"
 #include "collectives/program/grouped_program.hpp"
-#include "collectives/program/rank_plan.hpp"
+#include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
 namespace cuda {

@@ -10,7 +10,7 @@
 #include "collectives/cuda/nccl.hpp"
 #include "collectives/cuda/nccl_endpoint.hpp"
 #include "collectives/transport/host_place.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 
 namespace hbench {
 namespace {

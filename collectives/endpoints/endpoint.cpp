@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "collectives/base/error.hpp"
-#include "collectives/program/rank_plan.hpp"
 #include "collectives/program/rank_program.hpp"
+#include "collectives/schedule/schedule.hpp"
 #include "collectives/transport/emulated_transport.hpp"
 #include "collectives/transport/thread_transport.hpp"
 

@@ -16,7 +16,6 @@
 #include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/library.hpp"
 #include "collectives/transport/doorbell.hpp"
-#include "collectives/transport/operation.hpp"
 #include "collectives/transport/transport.hpp"
 
 namespace hbench {

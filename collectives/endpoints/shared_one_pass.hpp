@@ -15,7 +15,6 @@
 
 #include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/schedule/schedule.hpp"
-#include "collectives/transport/operation.hpp"
 #include "collectives/transport/shared_memory.hpp"
 #include "collectives/transport/transport.hpp"
 

@@ -6,8 +6,8 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/exchange/staged_exchange.hpp"
-#include "collectives/program/rank_plan.hpp"
 #include "collectives/program/rank_program.hpp"
+#include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
 namespace {

@@ -23,7 +23,7 @@
 
 #include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/compressors/compressor.hpp"
-#include "collectives/program/rank_plan.hpp"
+#include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collectives/base/own_host.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 
 namespace hbench {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/schedule/schedule.hpp"
-#include "collectives/transport/operation.hpp"
 #include "collectives/transport/transport.hpp"
 
 namespace hbench {
