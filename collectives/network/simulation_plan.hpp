@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/network/moved.hpp"
 #include "collectives/network/rank_layout.hpp"
 #include "collectives/schedule/schedule.hpp"
 
