@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "collectives/cuda/check.hpp"
-#include "collectives/cuda/launch.hpp"
+#include "collectives/cuda/launching_device.hpp"
 #include "collectives/cuda/walk.cuh"
 
 namespace hbench::cuda {

@@ -11,7 +11,7 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
-#include "collectives/cuda/check.hpp"
+#include "collectives/cuda/launching_device.hpp"
 #include "collectives/cuda/nccl.hpp"
 
 namespace hbench::cuda {
