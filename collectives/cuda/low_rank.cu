@@ -3,7 +3,6 @@
 #include "collectives/cuda/launch.cuh"
 #include "collectives/cuda/launching_device.hpp"
 #include "collectives/cuda/low_rank.cuh"
-#include "collectives/cuda/warp.cuh"
 
 namespace hbench {
 namespace cuda {
