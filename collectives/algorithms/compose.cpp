@@ -1,6 +1,5 @@
 #include "collectives/algorithms/compose.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "collectives/base/error.hpp"
-#include "collectives/compressors/compressor.hpp"
 #include "collectives/compressors/random.hpp"
 
 namespace hbench {

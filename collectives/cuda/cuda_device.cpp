@@ -6,7 +6,6 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/codecs.hpp"
-#include "collectives/cuda/launching_device.hpp"
 
 namespace hbench::cuda {
 namespace {

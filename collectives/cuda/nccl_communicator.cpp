@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 #include <thread>
 
 #include "collectives/base/error.hpp"

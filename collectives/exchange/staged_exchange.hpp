@@ -4,7 +4,6 @@
 /// those of low rank. Internal to `exchange/`.
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "collectives/exchange/exchange.hpp"

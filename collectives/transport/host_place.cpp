@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "collectives/base/own_host.hpp"
-#include "collectives/transport/transport.hpp"
 
 namespace hbench {
 namespace {
