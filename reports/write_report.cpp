@@ -8,7 +8,7 @@
 #include <set>
 
 #include "collectives/base/error.hpp"
-#include "collectives/base/replace_file.hpp"
+#include "collectives/base/file.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/gnuplot.hpp"
 #include "reports/formats/prepare.hpp"

@@ -490,7 +490,7 @@ TEST(ArchitectureRule, AcceptsWhatIsBelow) {
   EXPECT_EQ(refusal("analysis/prediction/plan.cpp", "\"workloads/step/strategy.hpp\""), std::nullopt);
   EXPECT_EQ(refusal("reports/choose/choice.cpp", "\"workloads/step/trace.hpp\""), std::nullopt);
   EXPECT_EQ(refusal("collectives/endpoints/mpi_endpoint.cpp", "<mpi.h>"), std::nullopt);
-  EXPECT_EQ(refusal("collectives/cuda/check.cpp", "<cuda_runtime_api.h>"), std::nullopt);
+  EXPECT_EQ(refusal("collectives/cuda/cuda_device.cpp", "<cuda_runtime_api.h>"), std::nullopt);
   EXPECT_EQ(refusal("analysis/store/sqlite.cpp", "<sqlite3.h>"), std::nullopt);
   EXPECT_EQ(refusal("analysis/published/published.cpp", "<vector>"), std::nullopt);
 }

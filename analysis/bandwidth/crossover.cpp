@@ -10,7 +10,7 @@
 #include "analysis/prediction/request.hpp"
 #include "analysis/prediction/usual_batch.hpp"
 #include "analysis/prediction/varied_network.hpp"
-#include "collectives/base/flag_values.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/network/choose.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/base/severity.hpp"
+#include "collectives/base/error.hpp"
 #include "collectives/network/profile.hpp"
 
 namespace hbench {

@@ -9,7 +9,7 @@
 #include "analysis/prediction/simulate_each.hpp"
 #include "analysis/prediction/usual_batch.hpp"
 #include "collectives/base/error.hpp"
-#include "collectives/base/flag_values.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {

@@ -15,7 +15,7 @@
 #include "analysis/prediction/simulated_collective.hpp"
 #include "analysis/prediction/slow_causes.hpp"
 #include "analysis/prediction/varied_network.hpp"
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <set>
 
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
 

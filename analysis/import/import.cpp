@@ -10,7 +10,6 @@
 #include "analysis/points/plausible.hpp"
 #include "analysis/records/fingerprint.hpp"
 #include "analysis/store/uuid.hpp"
-#include "collectives/base/digest.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 

@@ -13,7 +13,7 @@
 
 #include "analysis/points/collectives.hpp"
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 

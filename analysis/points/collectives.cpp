@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/points/timed_steps.hpp"
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 
 namespace hbench {
 namespace {

@@ -14,7 +14,6 @@
 #include "analysis/published/published.hpp"
 #include "analysis/records/fingerprint.hpp"
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/base/digest.hpp"
 #include "collectives/base/library.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"

@@ -5,7 +5,7 @@
 #include <array>
 #include <sstream>
 
-#include "collectives/base/digest.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {

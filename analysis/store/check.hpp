@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/base/severity.hpp"
+#include "collectives/base/error.hpp"
 
 namespace hbench {
 

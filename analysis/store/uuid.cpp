@@ -6,8 +6,8 @@
 #include <exception>
 #include <random>
 
-#include "collectives/base/digest.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench::store {
 namespace {

@@ -11,7 +11,7 @@ namespace hbench::store {
 /// Version 4: random, from the system's source. \throws Error (environment) where there is none.
 std::string random_uuid();
 
-/// Version 8: 122 bits of two digests (`collectives/base/digest.hpp`) of `contents`, the same on every machine and in
+/// Version 8: 122 bits of two digests (`collectives/base/text.hpp`) of `contents`, the same on every machine and in
 /// every later version of hbench.
 std::string uuid_of(std::string_view contents);
 

@@ -14,7 +14,7 @@
 #include "bench/output/document_output.hpp"
 #include "bench/sweep/request.hpp"
 #include "bench/worker/rank_loop.hpp"
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/schedule/schedule.hpp"
 #include "workloads/step/timeline.hpp"
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/units_text.hpp"
 #include "reports/rows/fields.hpp"
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "bench/command/verb.hpp"
-#include "collectives/base/flag_values.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
 #include "reports/formats/text_table.hpp"

@@ -7,7 +7,7 @@
 
 #include "analysis/import/format.hpp"
 #include "collectives/base/error.hpp"
-#include "collectives/base/flag_values.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 #include "workloads/step/transformer.hpp"

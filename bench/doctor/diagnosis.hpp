@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "collectives/base/error.hpp"
 #include "collectives/base/library.hpp"
-#include "collectives/base/severity.hpp"
 #include "reports/document/document.hpp"
 #include "reports/rows/row.hpp"
 

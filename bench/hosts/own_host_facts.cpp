@@ -12,11 +12,9 @@
 #include "bench/doctor/environment.hpp"
 #include "bench/hosts/host_facts.hpp"
 #include "bench/worker/process_identity.hpp"
-#include "collectives/base/digest.hpp"
 #include "collectives/base/file.hpp"
-#include "collectives/base/host_name.hpp"
-#include "collectives/base/replace_file.hpp"
-#include "collectives/base/wall_clock.hpp"
+#include "collectives/base/own_host.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/cuda/cuda.hpp"
 
 namespace hbench {

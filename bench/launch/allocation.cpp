@@ -8,7 +8,7 @@
 #include "bench/launch/process.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/file.hpp"
-#include "collectives/base/host_name.hpp"
+#include "collectives/base/own_host.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {

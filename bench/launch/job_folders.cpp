@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "bench/worker/process_identity.hpp"
-#include "collectives/base/digest.hpp"
 #include "collectives/base/error.hpp"
-#include "collectives/base/replace_file.hpp"
+#include "collectives/base/file.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {

@@ -19,8 +19,8 @@
 #include "bench/launch/launcher_message.hpp"
 #include "bench/launch/process.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/own_host.hpp"
 #include "collectives/base/table.hpp"
-#include "collectives/base/wall_clock.hpp"
 
 namespace hbench {
 namespace {

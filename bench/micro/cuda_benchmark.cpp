@@ -18,7 +18,6 @@
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/cuda/codecs.hpp"
 #include "collectives/cuda/cuda.hpp"
-#include "collectives/cuda/low_rank.hpp"
 
 namespace hbench {
 namespace {

@@ -20,7 +20,7 @@
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/cuda_endpoints.hpp"
 #include "collectives/exchange/exchange.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 
 namespace hbench {
 namespace {

@@ -17,7 +17,7 @@
 #include "collectives/base/table.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/endpoints/endpoint.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 
 namespace hbench {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/file.hpp"
-#include "collectives/base/replace_file.hpp"
 
 namespace hbench {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "collectives/base/flag_values.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {

@@ -15,7 +15,7 @@
 #include "bench/peers/peers.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 
 namespace hbench {
 namespace {

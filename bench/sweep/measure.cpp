@@ -25,8 +25,8 @@
 #include "bench/worker/agreement.hpp"
 #include "bench/worker/cores.hpp"
 #include "bench/worker/protocol.hpp"
+#include "collectives/base/own_host.hpp"
 #include "collectives/base/text.hpp"
-#include "collectives/base/wall_clock.hpp"
 
 namespace hbench {
 namespace {

@@ -10,7 +10,7 @@
 #include "bench/sweep/nodes.hpp"
 #include "bench/sweep/own_models.hpp"
 #include "collectives/base/file.hpp"
-#include "collectives/base/flag_values.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/executors/executor.hpp"
 #include "workloads/step/precision.hpp"

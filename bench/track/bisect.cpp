@@ -12,7 +12,7 @@
 #include "bench/launch/process.hpp"
 #include "bench/track/git.hpp"
 #include "bench/track/pair.hpp"
-#include "collectives/base/replace_file.hpp"
+#include "collectives/base/file.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {

@@ -9,7 +9,7 @@
 #include "bench/command/secrets.hpp"
 #include "bench/command/shell_word.hpp"
 #include "bench/launch/process.hpp"
-#include "collectives/base/replace_file.hpp"
+#include "collectives/base/file.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

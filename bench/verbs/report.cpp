@@ -14,7 +14,7 @@
 #include "bench/output/document_output.hpp"
 #include "bench/output/points_json.hpp"
 #include "bench/output/reporting.hpp"
-#include "collectives/base/flag_values.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/report.hpp"

@@ -15,7 +15,7 @@
 #include "bench/worker/speed_probe.hpp"
 #include "bench/worker/training.hpp"
 #include "collectives/base/error.hpp"
-#include "collectives/base/host_name.hpp"
+#include "collectives/base/own_host.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {

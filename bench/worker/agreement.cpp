@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 
 namespace hbench {
 namespace {

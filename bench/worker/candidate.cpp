@@ -8,7 +8,7 @@
 #include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/executors/executor.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 
 namespace hbench {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "analysis/points/collectives.hpp"
 #include "bench/worker/loop_memory.hpp"
-#include "collectives/base/digest.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 

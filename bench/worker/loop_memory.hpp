@@ -22,7 +22,7 @@
 #include "bench/worker/candidate.hpp"
 #include "bench/worker/gpu_observations.hpp"
 #include "bench/worker/pattern.hpp"
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/test_delay.hpp"
 #include "collectives/base/units.hpp"
 #include "collectives/compressors/compressor.hpp"

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/schedule/schedule.hpp"
 
 namespace hbench {

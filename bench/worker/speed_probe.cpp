@@ -9,7 +9,7 @@
 #include "analysis/statistics/statistics.hpp"
 #include "bench/worker/cores.hpp"
 #include "collectives/transport/host_place.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 
 namespace hbench {
 namespace {

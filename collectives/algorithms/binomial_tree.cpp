@@ -2,7 +2,6 @@
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/compose.hpp"
-#include "collectives/algorithms/peers.hpp"
 
 namespace hbench {
 namespace {

@@ -1,6 +1,5 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/compose.hpp"
-#include "collectives/algorithms/peers.hpp"
 
 namespace hbench {
 namespace {

@@ -1,6 +1,5 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/compose.hpp"
-#include "collectives/algorithms/peers.hpp"
 
 // Rank 0 stands above two binary trees, each of all other ranks, and each carries half of the buffer. The leaves of one
 // tree are the inner nodes of the other, so that no rank sends or receives more than twice the buffer in an all-reduce:

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "collectives/algorithms/peers.hpp"
-#include "collectives/algorithms/two_level.hpp"
+#include "collectives/algorithms/compose.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/parameters.hpp"
 

@@ -4,7 +4,6 @@
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/compose.hpp"
-#include "collectives/algorithms/peers.hpp"
 #include "collectives/schedule/schedule.hpp"
 
 namespace hbench {

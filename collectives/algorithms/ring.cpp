@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/algorithms/peers.hpp"
+#include "collectives/algorithms/compose.hpp"
 
 namespace hbench {
 namespace {

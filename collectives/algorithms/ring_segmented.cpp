@@ -1,6 +1,5 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/compose.hpp"
-#include "collectives/algorithms/peers.hpp"
 
 // Why segments: in the plain ring a rank has one message in flight, and cannot send the next one before the one that it
 // receives has come to its end. The wire idles for a latency and a wake-up in every one of 2(P-1) rounds. Here S rings

@@ -1,6 +1,5 @@
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/algorithms/peers.hpp"
-#include "collectives/algorithms/two_level.hpp"
+#include "collectives/algorithms/compose.hpp"
 
 namespace hbench {
 

@@ -1,5 +1,5 @@
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/algorithms/peers.hpp"
+#include "collectives/algorithms/compose.hpp"
 
 namespace hbench {
 namespace {

@@ -6,8 +6,11 @@
 /// flags; its hint says how to cure it. Expected outcomes (a backend that is absent, a pair that makes
 /// no sense, a point without a baseline) are return values, never exceptions.
 
+#include <array>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace hbench {
@@ -48,5 +51,17 @@ class Error : public std::runtime_error {
   ExitCode code_;
   std::string hint_;
 };
+
+/// How bad it is what a check found, of a profile, a database or this machine: one scale for all.
+///
+/// An error cannot be true or must not be relied on, and the exit code says so; a warning makes figures doubtful; a
+/// note is harmless and should be known. The worst first.
+enum class Severity : std::uint8_t { error, warning, note, pass };
+
+/// Its name above.
+inline std::string_view to_string(Severity severity) {
+  constexpr std::array<std::string_view, 4> kNames{"error", "warning", "note", "pass"};
+  return kNames.at(static_cast<std::size_t>(severity));
+}
 
 }  // namespace hbench

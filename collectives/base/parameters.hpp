@@ -3,7 +3,10 @@
 /// Text parameters of table entries: `name:first:second`.
 ///
 /// Numbers after the name of a table's entry, each with a name and a range: `local-sgd:8`, `adam:0.9:0.999`.
+///
+/// Values of flags that more than one folder reads; messages name the flag.
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,5 +45,11 @@ std::string text_with_numbers(std::string_view name, std::span<const NumberField
 /// The values of an entry's fields after the name in `text`, which is `name:value:value`; standard ones where they are
 /// left out. \throws Error (usage) that has an example, for too many or for one out of its range.
 std::vector<double> parse_numbers(std::string_view text, std::string_view name, std::span<const NumberField> fields);
+
+/// `a,b,c` -> {"a", "b", "c"}. \throws Error (usage) for an empty item.
+std::vector<std::string> split_list(std::string_view text, std::string_view flag);
+
+/// `32K`, `128MiB`, `1G`: bytes, of powers of 1024. \throws Error (usage).
+std::int64_t parse_size(std::string_view text, std::string_view flag);
 
 }  // namespace hbench

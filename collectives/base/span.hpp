@@ -26,12 +26,16 @@ inline constexpr std::array kSpanKinds{SpanKind::step,          SpanKind::forwar
                                        SpanKind::wait,          SpanKind::optimizer, SpanKind::negotiation,
                                        SpanKind::communication, SpanKind::coding};
 /// `forward`, `communication` ...
-std::string_view to_string(SpanKind kind);
+inline std::string_view to_string(SpanKind kind) {
+  constexpr std::array<std::string_view, 8> kNames{"step",      "forward",     "backward",      "wait",
+                                                   "optimizer", "negotiation", "communication", "coding"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
 
 /// Which of a rank's threads; on a GPU the work that it has enqueued.
 enum class Lane : std::uint8_t { compute, communication };
 inline constexpr std::array kLanes{Lane::compute, Lane::communication};
-std::string_view to_string(Lane lane);
+inline std::string_view to_string(Lane lane) { return lane == Lane::compute ? "compute" : "communication"; }
 
 /// A value. Measured times are those of CLOCK_MONOTONIC, which the ranks of one host share: spans of different ranks
 /// may be compared. Clocks of different hosts have nothing in common; there only durations, and the order of one rank's

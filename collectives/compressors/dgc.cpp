@@ -5,9 +5,7 @@
 
 #include "collectives/base/parameters.hpp"
 #include "collectives/compressors/compressor.hpp"
-#include "collectives/compressors/parameters.hpp"
 #include "collectives/compressors/select.hpp"
-#include "collectives/compressors/sparse.hpp"
 
 namespace hbench {
 namespace {

@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstdint>
 
-#include "collectives/compressors/block_step.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/compressors/levels.hpp"
 #include "collectives/compressors/payload.hpp"

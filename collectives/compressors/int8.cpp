@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "collectives/compressors/block_step.hpp"
 #include "collectives/compressors/compressor.hpp"
+#include "collectives/compressors/levels.hpp"
 #include "collectives/compressors/payload.hpp"
 
 // This file is compiled once for each instruction set; the loops are plain, compilers make vectors of them.

@@ -1,9 +1,6 @@
 #include "collectives/compressors/levels.hpp"
 
-#include <algorithm>
 #include <array>
-#include <bit>
-#include <limits>
 
 // This file is compiled once for each instruction set; the loops are plain, compilers make vectors of them.
 #undef HWY_TARGET_INCLUDE

@@ -2,8 +2,11 @@
 
 /// Stochastic rounding to whole levels from -L to L, packed with 2, 4 or 8 bits each.
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "collectives/compressors/compressor.hpp"
@@ -32,5 +35,20 @@ void encode_levels(std::span<const float> in, float scale, int levels, const Ran
 /// Levels times scale / levels; zeros when the scale is 0, NaN when it is not finite. A level beyond `levels`, which no
 /// encoder writes, decodes to what its bits say.
 void decode_levels(std::span<const std::byte> in, float scale, int levels, TransferKind kind, std::span<float> out);
+
+/// Returns a step of which `codes` reach the block's largest magnitude (given as bits, in which infinities and NaN are
+/// larger than numbers): NaN where that is not finite, 0 where the inverse of the step would be infinite. It has 16
+/// significant bits, so that code x step is exact and what was decoded is encoded to itself.
+inline float block_step(std::uint32_t magnitude, float codes) {
+  constexpr std::uint32_t kDropped = 0xff;
+  constexpr std::uint32_t kInfinity = 0x7f80'0000;
+  if (magnitude >= kInfinity) return std::numeric_limits<float>::quiet_NaN();
+  const float step = std::bit_cast<float>(magnitude) / codes;
+  if (step < std::numeric_limits<float>::min()) return 0;
+  // All codes' steps must not exceed the largest float.
+  const std::uint32_t largest = std::bit_cast<std::uint32_t>(std::numeric_limits<float>::max() / codes) & ~kDropped;
+  const std::uint32_t rounded = (std::bit_cast<std::uint32_t>(step) + kDropped) & ~kDropped;
+  return std::bit_cast<float>(std::min(rounded, largest));
+}
 
 }  // namespace hbench

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "collectives/base/error.hpp"
-#include "collectives/compressors/parameters.hpp"
 #include "collectives/compressors/random.hpp"
 
 namespace hbench {

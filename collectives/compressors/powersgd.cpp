@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "collectives/compressors/compressor.hpp"
 #include "collectives/compressors/low_rank.hpp"
-#include "collectives/compressors/parameters.hpp"
 #include "collectives/compressors/payload.hpp"
 
 namespace hbench {

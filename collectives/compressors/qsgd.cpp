@@ -2,7 +2,6 @@
 
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/compressors/levels.hpp"
-#include "collectives/compressors/parameters.hpp"
 #include "collectives/compressors/payload.hpp"
 
 namespace hbench {

@@ -2,10 +2,9 @@
 #include <array>
 
 #include "collectives/compressors/compressor.hpp"
-#include "collectives/compressors/parameters.hpp"
 #include "collectives/compressors/payload.hpp"
 #include "collectives/compressors/random.hpp"
-#include "collectives/compressors/sparse.hpp"
+#include "collectives/compressors/select.hpp"
 
 namespace hbench {
 namespace {

@@ -3,10 +3,8 @@
 #include <memory>
 
 #include "collectives/compressors/compressor.hpp"
-#include "collectives/compressors/parameters.hpp"
 #include "collectives/compressors/payload.hpp"
 #include "collectives/compressors/select.hpp"
-#include "collectives/compressors/sparse.hpp"
 
 namespace hbench {
 namespace {

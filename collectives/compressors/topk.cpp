@@ -1,7 +1,5 @@
 #include "collectives/compressors/compressor.hpp"
-#include "collectives/compressors/parameters.hpp"
 #include "collectives/compressors/select.hpp"
-#include "collectives/compressors/sparse.hpp"
 
 namespace hbench {
 namespace {

@@ -11,6 +11,23 @@
 #include "collectives/cuda/cuda_device.hpp"
 #include "collectives/cuda/facts.hpp"
 
+namespace hbench::cuda {
+
+Facts facts() {
+  Facts found;
+  found.toolkit = CUDART_VERSION;
+  if (cudaDriverGetVersion(&found.driver) != cudaSuccess) found.driver = 0;
+  const cudaError_t code = cudaGetDeviceCount(&found.devices);
+  if (code != cudaSuccess) {
+    cudaGetLastError();
+    found.devices = 0;
+    if (code != cudaErrorNoDevice) found.failure = cudaGetErrorString(code);
+  }
+  return found;
+}
+
+}  // namespace hbench::cuda
+
 namespace hbench {
 namespace {
 
@@ -20,17 +37,6 @@ std::string pci_address(int gpu) {
   if (cudaDeviceGetPCIBusId(address, sizeof address, gpu) != cudaSuccess) return "";
   return lower_case(address);
 }
-
-}  // namespace
-
-Availability cuda_availability() { return cuda::availability_of(cuda::facts()); }
-
-int cuda_devices() {
-  const cuda::Facts facts = cuda::facts();
-  return cuda::availability_of(facts).available ? facts.devices : 0;
-}
-
-namespace {
 
 std::unique_ptr<Device> make_device(int gpu, bool default_stream) {
   const cuda::Facts facts = cuda::facts();
@@ -43,6 +49,13 @@ std::unique_ptr<Device> make_device(int gpu, bool default_stream) {
 }
 
 }  // namespace
+
+Availability cuda_availability() { return cuda::availability_of(cuda::facts()); }
+
+int cuda_devices() {
+  const cuda::Facts facts = cuda::facts();
+  return cuda::availability_of(facts).available ? facts.devices : 0;
+}
 
 std::unique_ptr<Device> make_cuda_device(int gpu) { return make_device(gpu, false); }
 

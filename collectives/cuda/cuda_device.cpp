@@ -5,10 +5,7 @@
 #include <algorithm>
 
 #include "collectives/base/error.hpp"
-#include "collectives/cuda/check.hpp"
 #include "collectives/cuda/codecs.hpp"
-#include "collectives/cuda/low_rank.hpp"
-#include "collectives/cuda/pack.hpp"
 
 namespace hbench::cuda {
 namespace {
@@ -211,6 +208,29 @@ void join_gpus(int gpus) {
   for (int gpu = 0; gpu < gpus; ++gpu)
     for (int peer = 0; peer < gpus; ++peer)
       if (peer != gpu) reach(gpu, peer);
+}
+
+EventPool::~EventPool() {
+  for (cudaEvent_t event : free_) cudaEventDestroy(event);
+}
+
+cudaEvent_t EventPool::take() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      cudaEvent_t event = free_.back();
+      free_.pop_back();
+      return event;
+    }
+  }
+  cudaEvent_t event = nullptr;
+  succeed(cudaEventCreateWithFlags(&event, timed_ ? cudaEventDefault : cudaEventDisableTiming), "making a CUDA event");
+  return event;
+}
+
+void EventPool::give_back(cudaEvent_t event) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(event);
 }
 
 }  // namespace hbench::cuda

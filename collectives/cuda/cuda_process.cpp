@@ -7,7 +7,7 @@
 #include "collectives/cuda/cuda_device.hpp"
 #include "collectives/cuda/cuda_endpoints.hpp"
 #include "collectives/transport/host_place.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 
 namespace hbench {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/cuda/portable.cuh"
 
 namespace hbench::cuda {

@@ -1,12 +1,12 @@
 #pragma once
 
-/// Launching.
+/// Launching, and what the lanes of a warp do together. For nvcc alone.
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
-#include "collectives/cuda/check.hpp"
-#include "collectives/cuda/launch.hpp"
+#include "collectives/cuda/launching_device.hpp"
 #include "collectives/cuda/walk.cuh"
 
 namespace hbench::cuda {
@@ -47,6 +47,15 @@ void launch(const Queue& queue, const Work& work, const Extent& extent) {
 /// For the functions `with_...` of work items.
 inline auto launching(const Queue& queue) {
   return [&queue](const auto& work, const Extent& extent) { launch(queue, work, extent); };
+}
+
+constexpr unsigned kWarp = 32;
+constexpr unsigned kAllLanes = 0xffff'ffff;
+
+__device__ inline std::uint32_t largest_of_warp(std::uint32_t value) {
+  for (unsigned distance = kWarp / 2; distance > 0; distance /= 2)
+    value = max(value, __shfl_xor_sync(kAllLanes, value, distance));
+  return value;
 }
 
 }  // namespace hbench::cuda

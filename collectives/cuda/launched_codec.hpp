@@ -7,7 +7,6 @@
 
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/cuda/launching_device.hpp"
-#include "collectives/cuda/workspace.hpp"
 
 namespace hbench::cuda {
 

@@ -1,10 +1,8 @@
-#include "collectives/cuda/low_rank.hpp"
+#include "collectives/cuda/codecs.hpp"
 
 #include "collectives/cuda/launch.cuh"
 #include "collectives/cuda/launching_device.hpp"
 #include "collectives/cuda/low_rank.cuh"
-#include "collectives/cuda/warp.cuh"
-#include "collectives/cuda/workspace.hpp"
 
 namespace hbench {
 namespace cuda {

@@ -6,12 +6,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 #include <thread>
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
-#include "collectives/cuda/check.hpp"
+#include "collectives/cuda/launching_device.hpp"
 #include "collectives/cuda/nccl.hpp"
 
 namespace hbench::cuda {

@@ -1,13 +1,19 @@
+// Endpoints whose collectives are NCCL's, and how the ranks of a job find each other for it: threads of one process, or
+// processes of an MPI job.
+
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <optional>
 
 #include "collectives/base/error.hpp"
+#include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/launching_device.hpp"
-#include "collectives/cuda/nccl_endpoint.hpp"
+#include "collectives/cuda/nccl.hpp"
+#include "collectives/cuda/nccl_communicator.hpp"
 #include "collectives/program/grouped_program.hpp"
-#include "collectives/program/rank_plan.hpp"
+#include "collectives/schedule/schedule.hpp"
+#include "collectives/transport/host_place.hpp"
 
 namespace hbench {
 namespace cuda {
@@ -159,7 +165,8 @@ class Vendor final : public Operation {
   Event end_;
 };
 
-/// Schedules and NCCL's own collectives use NCCL; all other messages use the transport of `inner`.
+/// Schedules and NCCL's own collectives use NCCL on `device`, a GPU's, that of the communicator; all other messages use
+/// the transport of `inner`, the same rank of the same job.
 class NcclEndpoint final : public Endpoint {
  public:
   NcclEndpoint(std::shared_ptr<Endpoint> inner, std::shared_ptr<Device> device,
@@ -198,11 +205,52 @@ class NcclEndpoint final : public Endpoint {
 };
 
 }  // namespace
+}  // namespace cuda
 
-std::unique_ptr<Endpoint> make_nccl_endpoint(std::shared_ptr<Endpoint> inner, std::shared_ptr<Device> device,
-                                             std::shared_ptr<NcclCommunicator> communicator) {
-  return std::make_unique<NcclEndpoint>(std::move(inner), std::move(device), std::move(communicator));
+namespace {
+
+void require_nccl() {
+  const Availability availability = nccl_availability();
+  if (!availability.available) throw availability.error();
 }
 
-}  // namespace cuda
+}  // namespace
+
+Availability nccl_availability() { return cuda_availability(); }
+
+std::string nccl_version() {
+  int version = 0;
+  ncclGetVersion(&version);
+  return fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
+}
+
+std::vector<std::unique_ptr<Endpoint>> make_nccl_endpoints(int ranks) {
+  require_nccl();
+  // Not the endpoints of `cuda`: NCCL needs no GPU that reaches another's memory.
+  auto threads = make_thread_endpoints(ranks, [](Rank rank) { return make_cuda_device(gpu_of(rank)); });
+  const auto communicators = cuda::make_nccl_communicators(ranks, cuda_devices(), kSetupTimeout);
+  std::vector<std::unique_ptr<Endpoint>> endpoints;
+  for (std::size_t rank = 0; rank < threads.size(); ++rank) {
+    const std::shared_ptr<Endpoint> inner = std::move(threads[rank]);
+    const std::shared_ptr<Device> device(inner, &inner->device());  // lives as long as its endpoint
+    endpoints.push_back(std::make_unique<cuda::NcclEndpoint>(inner, device, communicators[rank]));
+  }
+  return endpoints;
+}
+
+std::unique_ptr<Endpoint> make_nccl_endpoint(Endpoint& home) {
+  require_nccl();
+  Transport& transport = home.control();
+  const HostPlace place = find_host_place(transport, kSetupTimeout);
+  ncclUniqueId job{};
+  if (transport.rank() == 0) cuda::succeed(ncclGetUniqueId(&job), "beginning NCCL's job");
+  share_from_first(transport, as_message(job), kSetupTimeout);
+  const int gpu = gpu_of(place.rank);
+  auto communicator = cuda::make_nccl_communicator(
+      {job, transport.rank(), transport.size(), gpu, (place.most + cuda_devices() - 1) / cuda_devices()},
+      kSetupTimeout);
+  const std::shared_ptr<Endpoint> inner(&home, [](Endpoint*) {});
+  return std::make_unique<cuda::NcclEndpoint>(inner, make_cuda_device(gpu), std::move(communicator));
+}
+
 }  // namespace hbench

@@ -1,4 +1,4 @@
-#include "collectives/cuda/pack.hpp"
+#include "collectives/cuda/launching_device.hpp"
 
 #include "collectives/cuda/launch.cuh"
 #include "collectives/cuda/pack.cuh"

@@ -5,8 +5,6 @@
 #include "collectives/cuda/codecs.hpp"
 #include "collectives/cuda/launch.cuh"
 #include "collectives/cuda/launched_codec.hpp"
-#include "collectives/cuda/sparse.cuh"
-#include "collectives/cuda/warp.cuh"
 
 namespace hbench::cuda {
 namespace {

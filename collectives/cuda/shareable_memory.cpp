@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "collectives/base/error.hpp"
-#include "collectives/cuda/check.hpp"
+#include "collectives/cuda/launching_device.hpp"
 
 namespace hbench::cuda {
 namespace {

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 #include "collectives/device/device.hpp"
 #include "collectives/transport/peer_memory.hpp"

@@ -2,8 +2,8 @@
 
 /// What the lanes that share a piece of signs do together. On the device only.
 
+#include "collectives/cuda/launch.cuh"
 #include "collectives/cuda/signed_pieces.cuh"
-#include "collectives/cuda/warp.cuh"
 
 namespace hbench::cuda {
 

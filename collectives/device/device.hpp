@@ -11,7 +11,7 @@
 #include <memory>
 #include <span>
 
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/units.hpp"
 
 namespace hbench {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "collectives/base/error.hpp"
-#include "collectives/program/rank_plan.hpp"
 #include "collectives/program/rank_program.hpp"
+#include "collectives/schedule/schedule.hpp"
 #include "collectives/transport/emulated_transport.hpp"
 #include "collectives/transport/thread_transport.hpp"
 
@@ -70,6 +70,12 @@ class EmulatedEndpoint final : public Endpoint {
   std::unique_ptr<Transport> transport_, control_;
 };
 
+Schedule build_in_groups(const AlgorithmChoice& algorithm, const World& world, int segments, const RankGroups& groups) {
+  if (groups.all()) return algorithm.build(world, segments);
+  const World group{.workers = groups.size_among(world.workers)};
+  return to_transfers(in_groups(to_runs(algorithm.build(group, segments)), world.workers, groups));
+}
+
 }  // namespace
 
 std::span<std::byte> Endpoint::allocate(std::size_t bytes) {
@@ -103,6 +109,20 @@ std::vector<std::unique_ptr<Endpoint>> make_thread_endpoints(int ranks, const De
 std::unique_ptr<Endpoint> make_emulated_endpoint(Endpoint& inner, const EmulatedCosts& costs,
                                                  std::unique_ptr<Transport> control) {
   return std::make_unique<EmulatedEndpoint>(inner, costs, std::move(control));
+}
+
+const Schedule& ScheduleCache::of(const AlgorithmChoice& algorithm, const World& world, int segments,
+                                  std::span<const Shard> shards, const RankGroups& groups) {
+  if (!shards.empty()) return placed_ = algorithm.build(world, segments, shards);
+  const Key key{algorithm.algorithm, algorithm.parameters, world, segments, groups};
+  if (const auto known = built_.find(key); known != built_.end()) return known->second;
+  if (kept_ > most_) {
+    built_.clear();
+    kept_ = 0;
+  }
+  const Schedule& built = built_.emplace(key, build_in_groups(algorithm, world, segments, groups)).first->second;
+  kept_ += built.transfers.size();
+  return built;
 }
 
 }  // namespace hbench

@@ -2,21 +2,46 @@
 
 /// One rank's way to the others: what collectives and the training engine run on.
 
+#include <cstddef>
 #include <functional>
+#include <limits>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
+#include <tuple>
 #include <vector>
 
-#include "collectives/algorithms/schedule_cache.hpp"
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/library.hpp"
 #include "collectives/transport/doorbell.hpp"
-#include "collectives/transport/operation.hpp"
 #include "collectives/transport/transport.hpp"
 
 namespace hbench {
 
 struct EmulatedCosts;
+
+/// Schedules that are asked for again and again, each built once: building takes milliseconds in large worlds (ring,
+/// 128 ranks: one), and a training step has many buckets. Not thread-safe.
+class ScheduleCache {
+ public:
+  /// With more than `most_transfers` in it, it forgets all schedules before it builds another one.
+  explicit ScheduleCache(std::size_t most_transfers = std::numeric_limits<std::size_t>::max())
+      : most_(most_transfers) {}
+
+  /// Lives until the cache forgets it; with `shards`, which are another for every bucket, until the next call with
+  /// shards. In groups: one for each of them, side by side. \pre as for `AlgorithmChoice::build`.
+  const Schedule& of(const AlgorithmChoice& algorithm, const World& world, int segments,
+                     std::span<const Shard> shards = {}, const RankGroups& groups = {});
+
+ private:
+  using Key = std::tuple<const Algorithm*, std::string, World, int, RankGroups>;
+  std::size_t most_;
+  std::size_t kept_ = 0;  ///< transfers
+  std::map<Key, Schedule> built_;
+  Schedule placed_;
+};
 
 /// Owned by its rank; called by one thread at a time.
 class Endpoint {

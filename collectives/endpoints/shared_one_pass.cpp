@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/transport/shared_transport.hpp"
 
 namespace hbench {

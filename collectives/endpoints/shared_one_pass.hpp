@@ -13,9 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/schedule/schedule.hpp"
-#include "collectives/transport/operation.hpp"
 #include "collectives/transport/shared_memory.hpp"
 #include "collectives/transport/transport.hpp"
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "collectives/exchange/gather_exchange.hpp"
 #include "collectives/exchange/staged_exchange.hpp"
 
 namespace hbench {

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/compressors/low_rank.hpp"
 #include "collectives/device/device.hpp"

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "collectives/fusion/fusion.hpp"
+#include "collectives/placement/placement.hpp"
 
 namespace hbench {
 
@@ -27,5 +29,8 @@ class Departures {
   std::vector<std::int64_t> left_;  ///< by tensor: bytes; negative once it has left
   std::size_t missing_ = 0;         ///< tensors
 };
+
+/// Which servers hold what of a bucket, in its order; `by_tensor` is what `Placement::place` gave.
+std::vector<Shard> shards_of(const Bucket& bucket, std::span<const std::vector<Shard>> by_tensor);
 
 }  // namespace hbench

@@ -13,6 +13,7 @@
 ///
 /// Text parameters of fusion policies: fields separated by colons, each a size, a time or a rate.
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -124,5 +125,24 @@ template <class Policy, const Fusion& fusion>
 std::unique_ptr<FusionPolicy> make_policy(std::string_view parameters, std::span<const std::int64_t> tensor_bytes) {
   return std::make_unique<Policy>(read_parameters(fusion, parameters), tensor_bytes);
 }
+
+/// Buckets that are known before the step and leave strictly in their order, so that all ranks launch alike without
+/// talking: what DDP and MG-WFBP do once they know what they want. One owner; a policy's.
+class FixedBuckets {
+ public:
+  explicit FixedBuckets(std::size_t tensors) : bucket_of_(tensors) {}
+
+  /// From the next step on. Every tensor is in exactly one of `buckets`; none is empty.
+  void fix(std::vector<Bucket> buckets);
+  void begin_step();
+  /// The buckets that leave now that `tensor` is ready.
+  std::vector<Bucket> ready(int tensor);
+
+ private:
+  std::vector<Bucket> buckets_;
+  std::vector<std::size_t> bucket_of_;  ///< by tensor
+  std::vector<std::size_t> missing_;    ///< by bucket: tensors that are not ready
+  std::size_t next_ = 0;                ///< the bucket that leaves next
+};
 
 }  // namespace hbench

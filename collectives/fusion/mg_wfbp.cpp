@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "collectives/fusion/fixed_buckets.hpp"
 #include "collectives/fusion/fusion.hpp"
 
 namespace hbench {

@@ -4,7 +4,6 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
-#include "collectives/fusion/fixed_buckets.hpp"
 #include "collectives/fusion/fusion.hpp"
 
 namespace hbench {

@@ -4,7 +4,10 @@
 ///
 /// One figure of a cluster's profile, and where it comes from.
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -34,9 +37,23 @@ struct MeasuredCurve {
     return bytes < points.front().bytes ? points.front().bytes : points.back().bytes;
   }
   /// Between measured sizes the logarithm of time is linear in that of size. \pre `holds(bytes)`.
-  Seconds at(std::int64_t bytes) const;
+  Seconds at(std::int64_t bytes) const {
+    const auto above = std::ranges::lower_bound(points, bytes, {}, &Point::bytes);
+    if (above->bytes == bytes) return above->time;
+    const Point& below = *std::prev(above);
+    const auto size = static_cast<double>(bytes);
+    const double place = std::log(size / static_cast<double>(below.bytes)) /
+                         std::log(static_cast<double>(above->bytes) / static_cast<double>(below.bytes));
+    return below.time * std::pow(above->time / below.time, place);
+  }
   /// With every second size only, the first and the last kept: what interpolation is judged by.
-  MeasuredCurve thinned() const;
+  MeasuredCurve thinned() const {
+    MeasuredCurve thin = *this;
+    thin.points.clear();
+    for (std::size_t i = 0; i < points.size(); ++i)
+      if (i % 2 == 0 || i + 1 == points.size()) thin.points.push_back(points[i]);
+    return thin;
+  }
 };
 
 /// A larger buffer cannot take less than this share of a smaller one's time: what is below was disturbed, or is no

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <iterator>
 
-#include "collectives/base/digest.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/file.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/network/profile_reader.hpp"
 

@@ -1,5 +1,8 @@
 #pragma once
 
+/// Where ranks are, and what they send within nodes and between them.
+
+#include <optional>
 #include <vector>
 
 #include "collectives/base/units.hpp"
@@ -32,5 +35,24 @@ struct RankLayout {
   int nodes = 0;
   int lanes = 0;
 };
+
+/// What all ranks together send, to ranks of their own node and to others: elements, or bytes.
+struct Moved {
+  double within = 0, between = 0;
+
+  Moved& operator+=(const Moved& other) {
+    within += other.within;
+    between += other.between;
+    return *this;
+  }
+  friend Moved operator*(const Moved& moved, double factor) { return {moved.within * factor, moved.between * factor}; }
+};
+/// Adds `factor` times `more` to a sum, which is not known where a part of it is not.
+inline void add(std::optional<Moved>& sum, const std::optional<Moved>& more, double factor = 1) {
+  if (sum && more)
+    *sum += *more * factor;
+  else
+    sum.reset();
+}
 
 }  // namespace hbench

@@ -1,8 +1,6 @@
 #include "collectives/network/simulation_plan.hpp"
 
-#include <algorithm>
 #include <numeric>
-#include <optional>
 
 namespace hbench {
 namespace {

@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/network/moved.hpp"
 #include "collectives/network/rank_layout.hpp"
 #include "collectives/schedule/schedule.hpp"
 

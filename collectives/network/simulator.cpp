@@ -1,7 +1,6 @@
 #include "collectives/network/simulator.hpp"
 
 #include <limits>
-#include <type_traits>
 
 #include "collectives/base/error.hpp"
 #include "collectives/network/concurrent_collectives.hpp"

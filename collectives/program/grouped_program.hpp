@@ -8,10 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/device/device.hpp"
-#include "collectives/program/rank_plan.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/schedule/schedule.hpp"
 #include "collectives/transport/transport.hpp"
 
 namespace hbench {

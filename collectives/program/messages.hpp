@@ -21,9 +21,9 @@
 #include <span>
 #include <vector>
 
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/compressors/compressor.hpp"
-#include "collectives/program/rank_plan.hpp"
+#include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
 

@@ -7,10 +7,9 @@
 
 #include <memory>
 
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/compressors/compressor.hpp"
-#include "collectives/program/rank_plan.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/schedule/schedule.hpp"
 #include "collectives/transport/transport.hpp"
 
 namespace hbench {

@@ -6,8 +6,7 @@
 #include <ranges>
 #include <vector>
 
-#include "collectives/base/host_name.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/base/own_host.hpp"
 
 namespace hbench {
 namespace {

@@ -8,9 +8,8 @@
 #include <memory>
 #include <string_view>
 
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/schedule/schedule.hpp"
-#include "collectives/transport/operation.hpp"
 #include "collectives/transport/transport.hpp"
 
 namespace hbench {

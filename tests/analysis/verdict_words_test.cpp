@@ -10,8 +10,8 @@
 #include "analysis/expect/expectation.hpp"
 #include "analysis/points/lead.hpp"
 #include "analysis/track/judge.hpp"
+#include "collectives/base/error.hpp"
 #include "collectives/base/file.hpp"
-#include "collectives/base/severity.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench::verdict_words_test {

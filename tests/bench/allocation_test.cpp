@@ -8,7 +8,7 @@
 #include <fstream>
 #include <map>
 
-#include "collectives/base/host_name.hpp"
+#include "collectives/base/own_host.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"

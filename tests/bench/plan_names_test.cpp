@@ -3,7 +3,7 @@
 
 #include "bench/launch/installation.hpp"
 #include "bench/sweep/plan.hpp"
-#include "collectives/base/flag_values.hpp"
+#include "collectives/base/parameters.hpp"
 #include "tests/bench/own_timeline.hpp"
 #include "tests/bench/plan_example.hpp"
 #include "tests/support/expect_error.hpp"

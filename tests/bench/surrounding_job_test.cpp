@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench/launch/allocation.hpp"
-#include "collectives/base/host_name.hpp"
+#include "collectives/base/own_host.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/mutate.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -70,7 +70,7 @@ inline FactorSums right_sums(const LowRankShape& shape, std::span<const float> m
   return sums;
 }
 
-/// As declared in `cuda/low_rank.hpp`; one more for the product's own rounding.
+/// As declared in `cuda/codecs.hpp`; one more for the product's own rounding.
 inline double left_units(const LowRankShape& shape) { return static_cast<double>(shape.columns) / 256 + 17; }
 inline double right_units(const LowRankShape& shape) { return static_cast<double>(shape.rows) / 256 + 257; }
 

@@ -7,7 +7,6 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/codecs.hpp"
-#include "collectives/cuda/low_rank.hpp"
 #include "tests/collectives/cuda_compression.hpp"
 #include "tests/collectives/cuda_device.hpp"
 #include "tests/collectives/cuda_factors.hpp"

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "collectives/cuda/select.cuh"
-#include "collectives/cuda/sparse.cuh"
 
 namespace hbench::support {
 namespace {

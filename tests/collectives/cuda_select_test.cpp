@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "collectives/compressors/select.hpp"
-#include "collectives/compressors/sparse.hpp"
 #include "tests/collectives/cuda_select_host.hpp"
 
 namespace hbench::cuda_select_test {

@@ -17,8 +17,8 @@
 #include "collectives/cuda/qsgd.cuh"
 #include "collectives/cuda/randomk.cuh"
 #include "collectives/cuda/reductions.cuh"
+#include "collectives/cuda/select.cuh"
 #include "collectives/cuda/sign.cuh"
-#include "collectives/cuda/sparse.cuh"
 #include "tests/collectives/cuda_select_host.hpp"
 
 namespace hbench::support {

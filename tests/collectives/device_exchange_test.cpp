@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "collectives/base/error.hpp"
-#include "collectives/program/rank_plan.hpp"
+#include "collectives/schedule/schedule.hpp"
 #include "tests/collectives/exchanged.hpp"
 #include "tests/collectives/posted_groups.hpp"
 #include "tests/support/expect_error.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 #include "tests/collectives/conformance.hpp"
 #include "tests/collectives/lazy_device.hpp"
 #include "tests/collectives/thread_ranks.hpp"

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 #include "tests/collectives/thread_ranks.hpp"
 
 namespace hbench::support::emulated_transport_test {

@@ -7,7 +7,7 @@
 #include <map>
 #include <thread>
 
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 #include "tests/collectives/conformance.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/sanitized.hpp"

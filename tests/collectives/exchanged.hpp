@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 #include "tests/collectives/conformance.hpp"
 #include "tests/collectives/thread_ranks.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "collectives/base/table.hpp"
 #include "collectives/executors/executor.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 #include "tests/collectives/conformance.hpp"
 #include "tests/collectives/thread_ranks.hpp"
 #include "tests/support/sanitized.hpp"

@@ -4,8 +4,6 @@
 
 #include <stdexcept>
 
-#include "collectives/fusion/shards.hpp"
-
 namespace hbench::fusion_departures_test {
 namespace {
 

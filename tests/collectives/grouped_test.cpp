@@ -8,8 +8,8 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/program/grouped_program.hpp"
-#include "collectives/program/rank_plan.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/program/rank_program.hpp"
+#include "collectives/transport/transport.hpp"
 #include "tests/collectives/conformance.hpp"
 #include "tests/collectives/posted_groups.hpp"
 

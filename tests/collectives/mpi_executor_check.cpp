@@ -12,7 +12,7 @@
 #include "collectives/base/error.hpp"
 #include "collectives/exchange/exchange.hpp"
 #include "collectives/program/rank_program.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 #include "tests/collectives/conformance.hpp"
 
 namespace hbench {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "collectives/cuda/nvml_library.hpp"
+#include "collectives/cuda/nvml.hpp"
 
 namespace hbench::nvml_abi_test {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/compressors/compressor.hpp"

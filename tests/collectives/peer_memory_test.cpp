@@ -11,7 +11,7 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/transport/host_place.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 #include "tests/collectives/conformance.hpp"
 #include "tests/collectives/lazy_device.hpp"
 #include "tests/collectives/thread_ranks.hpp"

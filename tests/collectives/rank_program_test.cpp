@@ -7,7 +7,7 @@
 #include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/endpoints/endpoint.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 #include "tests/collectives/contributions.hpp"
 #include "tests/support/expect_error.hpp"
 

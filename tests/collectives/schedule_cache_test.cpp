@@ -1,4 +1,4 @@
-#include "collectives/algorithms/schedule_cache.hpp"
+#include "collectives/endpoints/endpoint.hpp"
 
 #include <gtest/gtest.h>
 

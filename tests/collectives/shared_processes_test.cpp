@@ -13,8 +13,8 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/endpoints/shared_endpoint.hpp"
-#include "collectives/transport/operation.hpp"
 #include "collectives/transport/shared_memory.hpp"
+#include "collectives/transport/transport.hpp"
 #include "tests/collectives/shared_names.hpp"
 
 namespace hbench::shared_processes_test {

@@ -9,7 +9,7 @@
 
 #include "collectives/base/table.hpp"
 #include "collectives/endpoints/shared_one_pass.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 #include "tests/collectives/conformance.hpp"
 #include "tests/collectives/shared_ranks.hpp"
 #include "tests/support/expect_error.hpp"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 #include "tests/workloads/engine_ranks.hpp"
 #include "workloads/engine/consensus.hpp"
 #include "workloads/methods/partner.hpp"

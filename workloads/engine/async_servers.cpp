@@ -4,7 +4,7 @@
 #include <array>
 #include <set>
 
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 #include "workloads/engine/messages.hpp"
 #include "workloads/engine/negotiator.hpp"
 

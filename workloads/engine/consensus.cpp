@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "collectives/exchange/exchange.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 #include "workloads/engine/messages.hpp"
 #include "workloads/optimizers/numbers.hpp"
 

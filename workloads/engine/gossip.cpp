@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 #include "workloads/methods/partner.hpp"
 #include "workloads/optimizers/numbers.hpp"
 

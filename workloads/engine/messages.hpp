@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "collectives/base/units.hpp"
-#include "collectives/transport/operation.hpp"
 #include "collectives/transport/transport.hpp"
 
 namespace hbench {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "collectives/base/units_text.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 #include "workloads/engine/messages.hpp"
 #include "workloads/engine/phase.hpp"
 

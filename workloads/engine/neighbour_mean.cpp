@@ -1,6 +1,6 @@
 #include "workloads/engine/neighbour_mean.hpp"
 
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 #include "workloads/methods/partner.hpp"
 
 namespace hbench {

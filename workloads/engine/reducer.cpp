@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "collectives/exchange/exchange.hpp"
-#include "collectives/fusion/shards.hpp"
+#include "collectives/fusion/departures.hpp"
 
 namespace hbench {
 namespace {

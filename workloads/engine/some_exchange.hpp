@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "collectives/fusion/fusion.hpp"
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 
 namespace hbench {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <thread>
 
-#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 #include "workloads/engine/communicator.hpp"
 #include "workloads/engine/consensus.hpp"
 #include "workloads/engine/loss_scale.hpp"

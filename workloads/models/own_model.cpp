@@ -10,7 +10,6 @@
 #include <fstream>
 #include <system_error>
 
-#include "collectives/base/digest.hpp"
 #include "collectives/base/parameters.hpp"
 #include "collectives/base/text.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "collectives/fusion/shards.hpp"
+#include "collectives/fusion/departures.hpp"
 #include "workloads/step/model_units.hpp"
 
 namespace hbench {

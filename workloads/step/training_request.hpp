@@ -15,7 +15,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/span.hpp"
 #include "collectives/base/test_delay.hpp"
-#include "collectives/network/moved.hpp"
+#include "collectives/network/rank_layout.hpp"
 #include "workloads/models/own_model.hpp"
 #include "workloads/step/strategy.hpp"
 #include "workloads/step/timeline.hpp"

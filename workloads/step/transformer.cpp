@@ -7,7 +7,7 @@
 #include <map>
 
 #include "collectives/base/error.hpp"
-#include "collectives/base/flag_values.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "collectives/cuda/nvml_abi.hpp"
+#include "collectives/cuda/nvml.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "collectives/cuda/nvml_abi.hpp"
+#include "collectives/cuda/nvml.hpp"
 
 using namespace hbench::nvml;
 

@@ -1,8 +1,9 @@
-#include "collectives/base/host_name.hpp"
+#include "collectives/base/own_host.hpp"
 
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 
 namespace hbench {
 
@@ -13,5 +14,9 @@ std::string own_host_name() {
 }
 
 std::string_view short_host_name(std::string_view name) { return name.substr(0, name.find('.')); }
+
+Seconds wall_clock() {
+  return Seconds(std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
+}
 
 }  // namespace hbench
