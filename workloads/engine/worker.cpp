@@ -7,8 +7,8 @@
 
 #include "collectives/transport/operation.hpp"
 #include "workloads/engine/communicator.hpp"
-#include "workloads/engine/consensus.hpp"
 #include "workloads/engine/loss_scale.hpp"
+#include "workloads/engine/means.hpp"
 #include "workloads/engine/phase.hpp"
 #include "workloads/engine/step_trace.hpp"
 
