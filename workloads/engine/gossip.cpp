@@ -5,7 +5,7 @@
 
 #include "collectives/transport/operation.hpp"
 #include "workloads/methods/partner.hpp"
-#include "workloads/optimizers/numbers.hpp"
+#include "workloads/optimizers/optimizer.hpp"
 
 namespace hbench {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "workloads/engine/messages.hpp"
 #include "workloads/engine/negotiator.hpp"
-#include "workloads/optimizers/numbers.hpp"
+#include "workloads/optimizers/optimizer.hpp"
 
 namespace hbench {
 namespace {

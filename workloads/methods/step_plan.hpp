@@ -30,7 +30,7 @@
 #include <vector>
 
 #include "collectives/schedule/schedule.hpp"
-#include "workloads/optimizers/outer_step.hpp"
+#include "workloads/optimizers/optimizer.hpp"
 
 namespace hbench {
 
