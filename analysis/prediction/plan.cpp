@@ -24,7 +24,7 @@
 #include "collectives/placement/placement.hpp"
 #include "workloads/models/own_model.hpp"
 #include "workloads/presets/preset.hpp"
-#include "workloads/step/published_shapes.hpp"
+#include "workloads/step/transformer.hpp"
 
 namespace hbench {
 namespace {

@@ -17,7 +17,7 @@
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 #include "workloads/methods/method.hpp"
-#include "workloads/step/published_shapes.hpp"
+#include "workloads/step/transformer.hpp"
 
 namespace hbench {
 namespace {
