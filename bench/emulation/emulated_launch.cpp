@@ -18,7 +18,7 @@
 #include "bench/launch/start_ranks.hpp"
 #include "bench/sweep/launch_log.hpp"
 #include "bench/worker/protocol.hpp"
-#include "workloads/step/model_units.hpp"
+#include "workloads/step/timeline.hpp"
 
 namespace hbench {
 namespace {

@@ -17,7 +17,7 @@
 #include "workloads/engine/worker.hpp"
 #include "workloads/methods/partner.hpp"
 #include "workloads/simulation/step_simulator.hpp"
-#include "workloads/step/model_units.hpp"
+#include "workloads/step/timeline.hpp"
 
 namespace hbench {
 namespace {
