@@ -18,7 +18,7 @@
 #include "analysis/records/records.hpp"
 #include "collectives/base/units_text.hpp"
 #include "workloads/optimizers/optimizer.hpp"
-#include "workloads/step/recomputation.hpp"
+#include "workloads/step/step_memory.hpp"
 
 namespace hbench {
 
