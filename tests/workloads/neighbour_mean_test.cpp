@@ -9,7 +9,7 @@
 
 #include "collectives/transport/operation.hpp"
 #include "tests/workloads/engine_ranks.hpp"
-#include "workloads/methods/partner.hpp"
+#include "workloads/methods/step_plan.hpp"
 
 namespace hbench::neighbour_mean_test {
 namespace {

@@ -4,7 +4,7 @@
 #include <ranges>
 
 #include "collectives/transport/operation.hpp"
-#include "workloads/methods/partner.hpp"
+#include "workloads/methods/step_plan.hpp"
 #include "workloads/optimizers/optimizer.hpp"
 
 namespace hbench {

@@ -5,7 +5,7 @@
 #include "collectives/exchange/exchange.hpp"
 #include "collectives/transport/operation.hpp"
 #include "workloads/engine/messages.hpp"
-#include "workloads/methods/partner.hpp"
+#include "workloads/methods/step_plan.hpp"
 #include "workloads/optimizers/optimizer.hpp"
 
 namespace hbench {

@@ -7,7 +7,7 @@
 #include "workloads/engine/messages.hpp"
 #include "workloads/engine/negotiator.hpp"
 #include "workloads/engine/phase.hpp"
-#include "workloads/methods/partner.hpp"
+#include "workloads/methods/step_plan.hpp"
 
 namespace hbench {
 namespace {

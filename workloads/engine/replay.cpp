@@ -15,7 +15,7 @@
 #include "collectives/base/error.hpp"
 #include "workloads/engine/digest.hpp"
 #include "workloads/engine/worker.hpp"
-#include "workloads/methods/partner.hpp"
+#include "workloads/methods/step_plan.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 #include "workloads/step/timeline.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "workloads/methods/partner.hpp"
+#include "workloads/methods/step_plan.hpp"
 
 namespace hbench {
 namespace {
