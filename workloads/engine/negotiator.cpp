@@ -8,8 +8,6 @@
 
 #include "collectives/base/units_text.hpp"
 #include "collectives/transport/operation.hpp"
-#include "workloads/engine/messages.hpp"
-#include "workloads/engine/phase.hpp"
 
 namespace hbench {
 namespace {
