@@ -12,7 +12,7 @@
 #include "analysis/points/unknowns.hpp"
 #include "analysis/published/largest_batch.hpp"
 #include "analysis/records/emulation.hpp"
-#include "analysis/statistics/interval.hpp"
+#include "analysis/statistics/statistics.hpp"
 #include "analysis/trace/ledger.hpp"
 
 namespace hbench {

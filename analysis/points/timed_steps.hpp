@@ -8,7 +8,6 @@
 
 #include "analysis/records/metrics.hpp"
 #include "analysis/records/records.hpp"
-#include "analysis/statistics/interval.hpp"
 #include "analysis/statistics/statistics.hpp"
 
 namespace hbench {
