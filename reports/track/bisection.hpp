@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "analysis/track/bisection.hpp"
+#include "analysis/track/history.hpp"
 #include "reports/rows/row.hpp"
 
 namespace hbench {

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/track/bisection.hpp"
+#include "analysis/track/history.hpp"
 #include "bench/command/shell_word.hpp"
 #include "bench/track/git.hpp"
 #include "reports/formats/formats.hpp"
