@@ -24,7 +24,7 @@
 #include "bench/track/tracked_run.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
-#include "reports/track/bisection.hpp"
+#include "reports/track/history.hpp"
 
 namespace hbench {
 namespace {

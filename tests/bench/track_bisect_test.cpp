@@ -10,7 +10,7 @@
 #include "bench/command/shell_word.hpp"
 #include "bench/track/git.hpp"
 #include "reports/formats/formats.hpp"
-#include "reports/track/bisection.hpp"
+#include "reports/track/history.hpp"
 #include "tests/bench/tracked_database.hpp"
 #include "tests/support/expect_error.hpp"
 
