@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/records/machine_load.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "workloads/methods/method.hpp"
 
 namespace hbench {

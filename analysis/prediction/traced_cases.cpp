@@ -12,7 +12,7 @@
 #include "analysis/points/tracked_metric.hpp"
 #include "analysis/prediction/rate_model.hpp"
 #include "analysis/prediction/simulate.hpp"
-#include "analysis/records/rank_hosts.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "analysis/trace/ledger.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"

@@ -10,7 +10,7 @@
 
 #include "analysis/prediction/case_memory.hpp"
 #include "analysis/records/emulation.hpp"
-#include "analysis/records/machine_load.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "analysis/trace/ledger.hpp"
 #include "bench/emulation/namespaces.hpp"
 #include "bench/launch/installation.hpp"

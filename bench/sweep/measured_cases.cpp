@@ -10,8 +10,7 @@
 
 #include "analysis/points/points.hpp"
 #include "analysis/points/timed_steps.hpp"
-#include "analysis/records/machine_load.hpp"
-#include "analysis/records/rank_hosts.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "analysis/trace/summary.hpp"
 #include "bench/hosts/preflight.hpp"
 #include "bench/launch/job_outcome.hpp"
