@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "analysis/points/points.hpp"
-#include "analysis/store/check.hpp"
+#include "analysis/store/upkeep.hpp"
 #include "analysis/track/check.hpp"
 #include "analysis/track/history.hpp"
 #include "analysis/track/sides.hpp"
