@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "analysis/prediction/one_gpu.hpp"
-#include "analysis/published/largest_batch.hpp"
+#include "analysis/published/published.hpp"
 
 namespace hbench {
 namespace {

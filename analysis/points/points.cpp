@@ -10,7 +10,7 @@
 #include "analysis/points/point.hpp"
 #include "analysis/points/timed_steps.hpp"
 #include "analysis/points/unknowns.hpp"
-#include "analysis/published/largest_batch.hpp"
+#include "analysis/published/published.hpp"
 #include "analysis/records/emulation.hpp"
 #include "analysis/statistics/statistics.hpp"
 #include "analysis/trace/ledger.hpp"
