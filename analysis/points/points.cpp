@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/points/baseline.hpp"
 #include "analysis/points/plausible.hpp"
 #include "analysis/points/point.hpp"
 #include "analysis/points/timed_steps.hpp"

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "analysis/points/baseline.hpp"
 #include "analysis/points/plausible.hpp"
+#include "analysis/points/timed_steps.hpp"
 #include "analysis/points/tracked_metric.hpp"
 #include "analysis/prediction/rate_model.hpp"
 #include "analysis/prediction/simulate.hpp"
