@@ -19,7 +19,6 @@
 #include "bench/sweep/prediction_options.hpp"
 #include "bench/verbs/sweep_execution.hpp"
 #include "reports/compare/comparison.hpp"
-#include "reports/compare/framework_comparison.hpp"
 
 namespace hbench {
 namespace {
