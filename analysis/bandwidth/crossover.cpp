@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/request.hpp"
 #include "analysis/prediction/usual_batch.hpp"
-#include "analysis/prediction/varied_network.hpp"
 #include "collectives/base/flag_values.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"

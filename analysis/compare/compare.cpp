@@ -1,7 +1,5 @@
 #include "analysis/compare/compare.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "analysis/prediction/request.hpp"

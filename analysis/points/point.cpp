@@ -8,7 +8,6 @@
 
 #include "analysis/points/timed_steps.hpp"
 #include "analysis/records/emulation.hpp"
-#include "analysis/records/machine_facts.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

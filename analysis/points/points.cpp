@@ -2,11 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "analysis/points/plausible.hpp"
-#include "analysis/points/point.hpp"
 #include "analysis/points/timed_steps.hpp"
 #include "analysis/points/unknowns.hpp"
 #include "analysis/published/published.hpp"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "analysis/records/metrics.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

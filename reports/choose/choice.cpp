@@ -8,7 +8,6 @@
 #include <span>
 
 #include "analysis/catalogue/figures.hpp"
-#include "analysis/choose/choose.hpp"
 #include "analysis/prediction/case_memory.hpp"
 #include "analysis/published/published.hpp"
 #include "analysis/records/words.hpp"

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "analysis/records/words.hpp"
 #include "collectives/base/read_json.hpp"
 #include "reports/rows/row.hpp"

@@ -1,6 +1,5 @@
 #include "workloads/engine/gossip.hpp"
 
-#include <algorithm>
 #include <ranges>
 
 #include "collectives/transport/operation.hpp"

@@ -6,7 +6,6 @@
 #include <limits>
 #include <ranges>
 
-#include "workloads/engine/messages.hpp"
 #include "workloads/engine/negotiator.hpp"
 #include "workloads/optimizers/optimizer.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "collectives/exchange/exchange.hpp"
 #include "collectives/fusion/shards.hpp"
 
 namespace hbench {

@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <ctime>
 #include <numbers>
 #include <numeric>
 #include <random>
 #include <thread>
-#include <vector>
 
 #include "collectives/base/error.hpp"
 #include "workloads/engine/digest.hpp"

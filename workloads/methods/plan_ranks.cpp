@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "workloads/methods/step_plan.hpp"
-
 namespace hbench {
 namespace {
 

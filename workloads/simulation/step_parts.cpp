@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "collectives/fusion/shards.hpp"
-#include "workloads/step/timeline.hpp"
 
 namespace hbench {
 namespace {
