@@ -35,7 +35,7 @@ set(HBENCH_APART
   collectives/algorithms collectives/arithmetic collectives/compressors collectives/placement collectives/program
   collectives/transport
   reports/prediction reports/scaling reports/track
-  workloads/methods workloads/optimizers)
+  workloads/methods)
 function(hbench_join target)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)

@@ -3,7 +3,6 @@
 /// Real data-parallel training of one model on this machine: LibTorch gradients, our fusion policy, our
 /// collectives. No LibTorch type appears here, so that the program builds without it.
 
-#include <cstdint>
 #include <functional>
 #include <string>
 

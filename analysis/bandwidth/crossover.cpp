@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/request.hpp"

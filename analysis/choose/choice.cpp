@@ -6,8 +6,6 @@
 #include <functional>
 #include <tuple>
 
-#include "collectives/network/profile.hpp"
-
 namespace hbench {
 namespace {
 

@@ -1,10 +1,8 @@
 #include "analysis/compare/compare.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "analysis/prediction/count_range.hpp"
+#include "analysis/prediction/request.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/prediction/simulate_each.hpp"
 #include "analysis/prediction/usual_batch.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 
-/// Times of a collective that somebody has measured, whatever printed them, as a curve for a profile. Pure.
+/// Times of a collective that somebody has measured, whatever printed them, as a curve for a profile; and what
+/// `hbench collective --json` printed. Pure.
 
 #include <cstdint>
 #include <map>
@@ -10,9 +11,30 @@
 #include <vector>
 
 #include "analysis/import/format.hpp"
+#include "analysis/records/records.hpp"
 #include "collectives/network/profile.hpp"
 
 namespace hbench {
+
+struct CollectiveOutputRow {
+  CaseResult result;                       ///< with every sample
+  bool peer = false;                       ///< another library's
+  std::optional<double> in_place_seconds;  ///< the median; none where it was not timed
+  std::optional<double> in_place_wrong;    ///< elements; none where nobody looked
+};
+
+struct CollectiveOutput {
+  std::string started_at;
+  std::map<std::string, std::string> environment;
+  std::vector<CollectiveOutputRow> rows;
+};
+
+/// Whether a text is the JSON of `hbench collective`.
+bool is_collective_output(std::string_view text);
+
+/// \throws Error (usage) that names the file and the field: for JSON that is none or is cut off, and fields of another
+/// type.
+CollectiveOutput read_collective_output(std::string_view text, std::string_view file_name);
 
 struct ImportedCurve {
   MeasuredCurve curve;             ///< without its source

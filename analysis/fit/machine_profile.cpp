@@ -6,7 +6,10 @@
 #include <cmath>
 
 #include "analysis/fit/profile_text.hpp"
+#include "analysis/records/metrics.hpp"
+#include "analysis/statistics/statistics.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/base/toml_reader.hpp"
 #include "collectives/base/units_text.hpp"
 
@@ -70,6 +73,57 @@ std::string line_rate_in_words(const Profile& network) {
   return network.nics > 1 ? fmt::format("{} x {}", network.nics, one) : one;
 }
 
+CaseResult row_of(const Point& point, const std::string& profile) {
+  CaseResult row{.asked = point.asked};
+  row.asked.profile = profile;
+  row.asked.machine.clear();
+  row.origin =
+      fmt::format("run {}, {} on {} ranks", point.producer.run, point.asked.strategy_label(), point.asked.gpus);
+  row.samples = {{.metric = "throughput", .value = point.throughput, .unit = "samples/s"},
+                 {.metric = "baseline_throughput",
+                  .value = point.throughput / (*point.efficiency * point.asked.gpus),
+                  .unit = "samples/s"}};
+  return row;
+}
+
+/// Sizes below this share of the largest tell of calls, not of bytes.
+constexpr double kLargeSize = 1.0 / 16;
+
+/// Times of one compressor, by the bytes of the buffer.
+struct Timed {
+  std::map<double, std::vector<double>> encode, decode;
+  std::string newest;  ///< start of the newest run
+};
+
+void add(std::map<double, std::vector<double>>& times, const CaseResult& result, std::string_view metric) {
+  std::vector<double> values;
+  for (const Sample& sample : result.samples)
+    if (sample.metric == metric && !sample.warmup && sample.value > 0) values.push_back(sample.value);
+  if (!values.empty()) times[static_cast<double>(result.asked.collective.bytes)].push_back(median(std::move(values)));
+}
+
+struct CodingLine {
+  double per_byte = 0, call = 0;
+};
+
+/// \pre there are times
+CodingLine line_through(const std::map<double, std::vector<double>>& times) {
+  std::vector<double> per_byte;
+  for (const auto& [bytes, seconds] : times)
+    if (bytes >= kLargeSize * times.rbegin()->first) per_byte.push_back(median(seconds) / bytes);
+  CodingLine line{.per_byte = median(std::move(per_byte))};
+  const auto& [bytes, seconds] = *times.begin();
+  line.call = std::max(0.0, median(seconds) - line.per_byte * bytes);
+  return line;
+}
+
+bool is_timed_there(const CaseResult& result, const Case& like) {
+  const Case& asked = result.asked;
+  return result.status == CaseStatus::done && asked.is_of_machine() && asked.is_collective() &&
+         asked.strategy.compresses() && asked.machine == like.machine &&
+         asked.training.on_gpu() == like.training.on_gpu();
+}
+
 }  // namespace
 
 LinkFit fit_link(std::vector<TimedSize> timed, int ranks) {
@@ -113,6 +167,49 @@ std::string format_machine_profile(const Profile& network, const MachineFigures&
                                         profile_lines(network, "compute", {"memory_rate", "call_latency"})) +
          profile_section("prediction", prediction(network, machine)) +
          profile_section("rates", rate_lines(machine.rates)) + profile_section("coding", coding_lines(machine.coding));
+}
+
+FrameworkRows framework_rows(const std::vector<CaseResult>& results, const std::vector<CaseResult>& baselines,
+                             const std::string& profile) {
+  std::vector<Point> measured = make_points(results, baselines);
+  std::erase_if(measured, [](const Point& point) {
+    return !point.asked.is_of_machine() || !point.asked.strategy.of_framework();
+  });
+  FrameworkRows found;
+  if (measured.empty()) return found;
+  const Point& last = *std::ranges::max_element(measured, {}, [](const Point& point) { return point.producer.run; });
+  for (const Point& point : measured) {
+    const bool is_row = !point.failed && point.efficiency && point.asked.gpus > 1 &&
+                        point.asked.machine == last.asked.machine && !point.asked.strategy.uses_servers();
+    if (is_row)
+      found.rows.push_back(row_of(point, profile));
+    else
+      ++found.others;
+  }
+  return found;
+}
+
+std::map<std::string, StatedCoding, std::less<>> coding_rates(const std::vector<CaseResult>& results,
+                                                              const Case& like) {
+  std::map<std::string, Timed> by_compressor;
+  for (const CaseResult& result : results) {
+    if (!is_timed_there(result, like)) continue;
+    Timed& timed = by_compressor[result.asked.strategy.compressor];
+    add(timed.encode, result, metric::kEncode);
+    add(timed.decode, result, metric::kDecode);
+    timed.newest = std::max(timed.newest, result.producer.started_at);
+  }
+  std::map<std::string, StatedCoding, std::less<>> rates;
+  for (const auto& [compressor, timed] : by_compressor) {
+    if (timed.encode.empty() || timed.decode.empty()) continue;
+    const CodingLine encode = line_through(timed.encode), decode = line_through(timed.decode);
+    constexpr std::size_t kDay = 10;  // characters of 2026-11-26
+    rates[compressor] = {
+        {.encode = encode.per_byte, .decode = decode.per_byte, .call = (encode.call + decode.call) / 2},
+        fmt::format("coding rates measured here on {} by hbench collective, {}", timed.newest.substr(0, kDay),
+                    counted(std::ssize(timed.encode), "size"))};
+  }
+  return rates;
 }
 
 }  // namespace hbench

@@ -1,8 +1,7 @@
 #pragma once
 
-/// A cluster of nodes like this machine, joined by the network of another profile: the text of its file. Pure.
-///
-/// The links that join the ranks of one machine, from timed all-reduces. Pure.
+/// A cluster of nodes like this machine, joined by the network of another profile: what was measured on this machine
+/// (links by timed all-reduces, compressors, steps of frameworks), and the text of the profile's file. Pure.
 ///
 /// A ring of N ranks takes 2(N-1) steps of latency a + S/(N B) for S bytes (R. Thakur, R. Rabenseifner, W. Gropp,
 /// "Optimization of collective communication operations in MPICH", IJHPCA 19(1), 2005): a straight line in S, with a
@@ -15,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/points/points.hpp"
+#include "analysis/records/records.hpp"
 #include "collectives/base/units.hpp"
 #include "collectives/network/profile.hpp"
 
@@ -65,5 +66,24 @@ std::string machine_title(const Profile& network, const MachineFigures& machine)
 /// nothing was. Left out is what belongs to its GPUs and nodes: their rates, memory and price; reductions are within
 /// the measured link. The uncertainty is `network`'s, or the fit's mean error where that is larger.
 std::string format_machine_profile(const Profile& network, const MachineFigures& machine);
+
+/// Steps of frameworks that a sweep has measured, as rows that a profile of that machine is fitted to.
+struct FrameworkRows {
+  std::vector<CaseResult> rows;
+  std::size_t others = 0;  ///< measured steps of frameworks that no row is made of
+};
+
+/// Returns the steps on several ranks of the machine that has measured last, as rows of `profile`: the throughput, and
+/// that of one process alone which took turns with it, so that a row is off by what its efficiency is. Left out are
+/// those without an efficiency, those of other machines, and those with parameter servers, which shared the machine
+/// with workers and would have nodes of their own.
+FrameworkRows framework_rows(const std::vector<CaseResult>& results, const std::vector<CaseResult>& baselines,
+                             const std::string& profile);
+
+/// What compressors take on one machine, from collectives that were timed there: by compressor, of measured collectives
+/// on the machine and the kind of device of `like`: for each byte the median over sizes from a sixteenth of the largest
+/// on, for a call what the smallest takes beyond its bytes. The source of each names the newest day: `coding rates
+/// measured here on 2026-11-26 by hbench collective, 9 sizes`. Compressors that nobody timed there have none.
+std::map<std::string, StatedCoding, std::less<>> coding_rates(const std::vector<CaseResult>& results, const Case& like);
 
 }  // namespace hbench

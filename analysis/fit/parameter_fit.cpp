@@ -1,7 +1,6 @@
 #include "analysis/fit/parameter_fit.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 namespace hbench {

@@ -5,6 +5,7 @@
 /// Parameters are factors of what a model states, on logarithms: 0 leaves it as it is. Each has a prior, a normal
 /// distribution around 0, so that what no observation depends on stays where it was.
 
+#include <cmath>
 #include <functional>
 #include <span>
 #include <string>

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <set>
 
-#include "analysis/import/format.hpp"
 #include "analysis/points/plausible.hpp"
 #include "analysis/records/fingerprint.hpp"
 #include "analysis/store/uuid.hpp"

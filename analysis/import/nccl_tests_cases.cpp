@@ -1,6 +1,6 @@
 // Which collective a table of nccl-tests is of. Pure.
 
-#include "analysis/import/nccl_tests_cases.hpp"
+#include "analysis/import/nccl_tests_output.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,7 +2,6 @@
 
 #include "analysis/import/format.hpp"
 #include "analysis/import/json_value.hpp"
-#include "analysis/import/nccl_tests_cases.hpp"
 #include "analysis/import/nccl_tests_output.hpp"
 #include "analysis/import/words.hpp"
 #include "collectives/base/error.hpp"

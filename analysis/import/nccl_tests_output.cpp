@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 
-#include "analysis/import/nccl_tests_table.hpp"
 #include "analysis/import/words.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"

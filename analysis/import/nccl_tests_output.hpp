@@ -2,13 +2,12 @@
 
 /// What nccl-tests (or rccl-tests) measured, whichever of its formats says it. Pure.
 
-#include <cstdint>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analysis/import/format.hpp"
 #include "analysis/import/nccl_tests_table.hpp"
 
 namespace hbench {
@@ -33,5 +32,11 @@ bool is_nccl_tests_output(std::string_view text);
 /// The tests of a text in their order, behind any label of a launcher. \throws Error (usage) with file and line: for
 /// times of the CPU, and columns of unknown units.
 std::vector<NcclTestsOutput> read_nccl_tests(std::string_view text, std::string_view file_name);
+
+/// The collectives of nccl-tests, whichever of its formats they were read from: NCCL's own (`vendor`), by the executor
+/// `nccl-tests`. Where elements were wrong the case has failed. A test that hbench has no collective of, or whose
+/// collective nothing says, is left out where there are others. \throws Error (usage) for rows that do not agree with
+/// themselves or with their test, for GPUs that exchanged nothing, and where no row is left.
+ImportedOutput cases_of(std::vector<NcclTestsOutput> tests, std::string_view file_name, const ImportHints& hints);
 
 }  // namespace hbench

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/import/format.hpp"
-#include "analysis/import/words.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 

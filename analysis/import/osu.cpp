@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
-
 #include "analysis/import/format.hpp"
 #include "analysis/import/mpi_collective.hpp"
 #include "analysis/import/words.hpp"

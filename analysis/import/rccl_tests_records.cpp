@@ -1,12 +1,10 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 #include <tuple>
 
 #include "analysis/import/format.hpp"
 #include "analysis/import/json_value.hpp"
-#include "analysis/import/nccl_tests_cases.hpp"
 #include "analysis/import/nccl_tests_output.hpp"
 #include "analysis/import/words.hpp"
 #include "collectives/base/parameters.hpp"

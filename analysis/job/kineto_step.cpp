@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <iterator>
-#include <optional>
 #include <utility>
 
 #include "analysis/job/text_source.hpp"

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/records/machine_facts.hpp"
 #include "analysis/records/metrics.hpp"
 #include "analysis/records/records.hpp"
-#include "analysis/records/throttling.hpp"
 #include "analysis/statistics/statistics.hpp"
 
 namespace hbench {

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/points/unknowns.hpp"
-
 namespace hbench {
 namespace {
 

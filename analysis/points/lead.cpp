@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "analysis/points/unknowns.hpp"
-#include "analysis/statistics/interval.hpp"
+#include "analysis/statistics/statistics.hpp"
 
 namespace hbench {
 namespace {

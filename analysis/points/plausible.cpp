@@ -10,7 +10,7 @@
 #include "analysis/points/collectives.hpp"
 #include "analysis/points/tracked_metric.hpp"
 #include "analysis/records/case_fields.hpp"
-#include "analysis/records/machine_load.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 

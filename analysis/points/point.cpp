@@ -8,7 +8,6 @@
 
 #include "analysis/points/timed_steps.hpp"
 #include "analysis/records/emulation.hpp"
-#include "analysis/records/machine_load.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "analysis/points/unknowns.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "analysis/records/records.hpp"
-#include "analysis/records/throttling.hpp"
 
 namespace hbench {
 

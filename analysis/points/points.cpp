@@ -2,17 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "analysis/points/baseline.hpp"
 #include "analysis/points/plausible.hpp"
-#include "analysis/points/point.hpp"
 #include "analysis/points/timed_steps.hpp"
 #include "analysis/points/unknowns.hpp"
-#include "analysis/published/largest_batch.hpp"
+#include "analysis/published/published.hpp"
 #include "analysis/records/emulation.hpp"
-#include "analysis/statistics/interval.hpp"
+#include "analysis/statistics/statistics.hpp"
 #include "analysis/trace/ledger.hpp"
 
 namespace hbench {

@@ -12,7 +12,7 @@
 namespace hbench {
 
 /// All points, in the order of `results`; benchmarks of other programs are none. The baseline of a timed case is chosen
-/// from `baselines` as `analysis/points/baseline.hpp` says; simulated and published points carry their own. What a
+/// from `baselines` as `analysis/points/timed_steps.hpp` says; simulated and published points carry their own. What a
 /// source prints is kept as printed; a throughput of 0 is one that it does not state. A measured case that holds the
 /// steps of the baseline launches beside its own is compared with these instead. One launch of one timed iteration,
 /// here or in the baseline, gives no interval. \throws Error (wrong_data) for figures that no run stores.

@@ -3,12 +3,12 @@
 /// What a measured or emulated case says about its step, or another time that every rank reports per iteration.
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/records/metrics.hpp"
 #include "analysis/records/records.hpp"
-#include "analysis/statistics/interval.hpp"
 #include "analysis/statistics/statistics.hpp"
 
 namespace hbench {
@@ -34,5 +34,16 @@ TimedSteps timed_steps(const CaseResult& result, std::string_view metric = metri
 /// The launches of a measured case for which steps of the baseline launch beside them are stored
 /// (`metric::kPairedBaseline`), in order. Empty for cases that were measured before launches took turns.
 std::vector<PairedLaunch> paired_launches(const CaseResult& result);
+
+/// What the efficiency of a timed case is relative to: an answer to its baseline question of the same run, at the same
+/// place and from the same code; or in one sentence why there is none.
+struct BaselineChoice {
+  const CaseResult* result = nullptr;  ///< one of the candidates
+  std::string why_none;                ///< empty where there is one
+};
+
+/// Among several, the newest. `candidates` are oldest first; those that are not done,
+/// or not one process without communication, are passed by.
+BaselineChoice choose_baseline(const CaseResult& result, const std::vector<CaseResult>& candidates);
 
 }  // namespace hbench

@@ -11,7 +11,6 @@
 #include "collectives/base/table.hpp"
 #include "collectives/base/units_text.hpp"
 #include "workloads/step/divided_model.hpp"
-#include "workloads/step/model_units.hpp"
 
 namespace hbench {
 namespace {

@@ -6,8 +6,6 @@
 
 #include "analysis/prediction/case_memory.hpp"
 #include "analysis/prediction/one_gpu.hpp"
-#include "analysis/prediction/rate_model.hpp"
-#include "analysis/prediction/request.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/prediction/strategies_asked.hpp"
 #include "analysis/prediction/usual_batch.hpp"
@@ -23,7 +21,7 @@
 #include "collectives/placement/placement.hpp"
 #include "workloads/models/own_model.hpp"
 #include "workloads/presets/preset.hpp"
-#include "workloads/step/published_shapes.hpp"
+#include "workloads/step/transformer.hpp"
 
 namespace hbench {
 namespace {

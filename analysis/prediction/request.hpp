@@ -18,7 +18,7 @@
 #include "analysis/records/records.hpp"
 #include "collectives/base/units_text.hpp"
 #include "workloads/optimizers/optimizer.hpp"
-#include "workloads/step/recomputation.hpp"
+#include "workloads/step/step_memory.hpp"
 
 namespace hbench {
 
@@ -107,5 +107,18 @@ double parse_flag_amount(std::string_view text, std::string_view flag, std::init
                          std::string_view example);
 /// The efficiency that --target asks for: `90%` or `0.9`, at most 1. \throws Error (usage).
 double parse_target_efficiency(std::string_view text);
+
+/// What is counted as people write it, GPUs or nodes, for messages.
+struct CountedThing {
+  std::string_view flag;  ///< `--gpus`
+  std::string_view name;  ///< `GPU`
+  int most = 0;
+};
+/// `parse_gpu_range` for other things than GPUs.
+std::vector<int> parse_count_range(std::string_view text, const CountedThing& thing);
+
+/// GPU counts as people write them: `8`, `1,2,4`, `1..128` (doubling, the end included), `1..12:1` (steps of
+/// 1). Ascending, without repeats. \throws Error (usage) that quotes `text` and says how to write it.
+std::vector<int> parse_gpu_range(std::string_view text);
 
 }  // namespace hbench

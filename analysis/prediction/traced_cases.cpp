@@ -7,17 +7,17 @@
 #include <cmath>
 #include <filesystem>
 
-#include "analysis/points/baseline.hpp"
 #include "analysis/points/plausible.hpp"
+#include "analysis/points/timed_steps.hpp"
 #include "analysis/points/tracked_metric.hpp"
 #include "analysis/prediction/rate_model.hpp"
 #include "analysis/prediction/simulate.hpp"
-#include "analysis/records/rank_hosts.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "analysis/trace/ledger.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 #include "workloads/methods/method.hpp"
-#include "workloads/step/published_shapes.hpp"
+#include "workloads/step/transformer.hpp"
 
 namespace hbench {
 namespace {

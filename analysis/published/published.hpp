@@ -8,7 +8,9 @@
 /// The first row names the columns; every other row has as many fields. Blank lines are skipped.
 
 #include <cstddef>
+#include <cstdint>
 #include <istream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,5 +52,21 @@ struct CsvRow {
 /// \throws Error (usage) that names `file_name` and the line, for a stray or an unclosed quote and for a row
 /// with more or fewer fields than the header.
 std::vector<CsvRow> read_csv(std::istream& in, std::string_view file_name);
+
+/// A batch with which a model is known to reach the accuracy that it has with small ones, the largest such. Beyond it a
+/// step that is fast may be no step forward.
+struct KnownBatch {
+  std::string_view workload;  ///< by hbench's name
+  std::int64_t samples = 0;   ///< of one step, all GPUs together
+  std::string_view how;       ///< what it takes
+  std::string_view source;
+};
+
+/// All that are known, by workload and size.
+std::span<const KnownBatch> known_batches();
+
+/// A warning of a step with more samples than its workload is known to converge with; empty where it has fewer, or
+/// where nothing is known of the workload.
+std::string warn_of_batch(const Case& asked);
 
 }  // namespace hbench

@@ -11,7 +11,7 @@
 /// `nccl_transport/...` (connections by the transport that NCCL says it uses, of the case's processes since their
 /// start: a case has those of the cases before it). Of simulated collectives `in_place_seconds_low` and `_high` (the
 /// band, which holds 9 of 10 measured times) and `time_basis/...` (1, with `TimeBasis` in the name). What GPUs say of
-/// themselves meanwhile is in `analysis/records/throttling.hpp`.
+/// themselves meanwhile is in `analysis/records/machine_facts.hpp`.
 
 #include <string_view>
 

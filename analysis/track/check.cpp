@@ -10,7 +10,6 @@
 #include "analysis/records/judgements.hpp"
 #include "analysis/records/words.hpp"
 #include "analysis/track/causes.hpp"
-#include "analysis/track/report.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
 

@@ -1,6 +1,7 @@
 #pragma once
 
-/// `hbench track history`: how fast cases were over the runs of a database, and since when.
+/// `hbench track history`: how fast cases were over the runs of a database, and since when. `hbench track bisect`:
+/// which commit between two runs has made a case slower, where to look, and what was found.
 
 #include <map>
 #include <string>
@@ -9,6 +10,7 @@
 #include "analysis/statistics/statistics.hpp"
 #include "analysis/store/store.hpp"
 #include "analysis/track/changes.hpp"
+#include "analysis/track/judge.hpp"
 
 namespace hbench {
 
@@ -49,5 +51,36 @@ struct CaseHistory {
 /// The timed cases of the newest run with the labels, in its order, with all answers to the same questions at the same
 /// places. \throws Error (usage) where no run has the labels, and where no case matches.
 std::vector<CaseHistory> history(const Store& store, const HistoryRequest& request);
+
+/// Two commits between which a case has become slower.
+struct BisectRange {
+  std::string name;       ///< of the case
+  std::string good, bad;  ///< commits, as the labels of the runs have them
+  double shift = 0;       ///< by which fraction the new level is above the old one
+};
+
+/// Adds to `cases` what `hbench track check` has called regressed and what is too young for a level of its own: the
+/// newest runs of a case of which the last check of each says so.
+void add_regressions(std::vector<CaseHistory>& cases, const Store& store);
+
+/// The newest change for the worse. \throws Error (usage) where there is none, where a run tells no commit, and where
+/// both runs are of the same one.
+BisectRange bisect_range(const std::vector<CaseHistory>& cases);
+
+/// A commit that was measured: regressed where it is bad, pass where it is good, else inconclusive.
+struct BisectStep {
+  std::string commit, subject;
+  TrackVerdict answer = TrackVerdict::inconclusive;
+  std::string reason;        ///< of the verdict
+  TrackJudgement judgement;  ///< of the case that decided, against the good commit
+};
+
+struct BisectReport {
+  BisectRange range;
+  std::vector<BisectStep> steps;       ///< the first is the bad commit itself
+  std::vector<std::string> first_bad;  ///< one commit where it was found; several where some could not be measured
+  std::vector<std::string> subjects;   ///< of these
+  std::string obstacle;                ///< why nothing was found, in a sentence
+};
 
 }  // namespace hbench

@@ -8,8 +8,6 @@
 #include <cmath>
 #include <span>
 
-#include "analysis/track/changes.hpp"
-
 namespace hbench {
 namespace {
 

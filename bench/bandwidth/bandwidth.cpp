@@ -9,7 +9,6 @@
 #include "bench/sweep/prediction_options.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "reports/bandwidth/bandwidth.hpp"
-#include "reports/bandwidth/crossover.hpp"
 
 namespace hbench {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <ranges>
 
+#include "analysis/fit/machine_profile.hpp"
 #include "analysis/prediction/case_strategy.hpp"
-#include "analysis/prediction/coding_rates.hpp"
 #include "bench/calibrate/measure_machine.hpp"
 #include "bench/calibrate/record_step.hpp"
 #include "bench/frameworks/frameworks.hpp"

@@ -20,7 +20,6 @@
 #include "bench/verbs/sweep_execution.hpp"
 #include "collectives/base/text.hpp"
 #include "reports/compare/comparison.hpp"
-#include "reports/compare/framework_comparison.hpp"
 
 namespace hbench {
 namespace {

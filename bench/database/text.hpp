@@ -7,9 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/store/check.hpp"
-#include "analysis/store/merge.hpp"
-#include "analysis/store/prune.hpp"
+#include "analysis/store/upkeep.hpp"
 #include "reports/rows/row.hpp"
 
 namespace hbench {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/records/throttling.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

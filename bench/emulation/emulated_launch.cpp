@@ -10,7 +10,7 @@
 
 #include "analysis/prediction/case_memory.hpp"
 #include "analysis/records/emulation.hpp"
-#include "analysis/records/machine_load.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "analysis/trace/ledger.hpp"
 #include "bench/emulation/namespaces.hpp"
 #include "bench/launch/installation.hpp"
@@ -18,7 +18,7 @@
 #include "bench/launch/start_ranks.hpp"
 #include "bench/sweep/launch_log.hpp"
 #include "bench/worker/protocol.hpp"
-#include "workloads/step/model_units.hpp"
+#include "workloads/step/timeline.hpp"
 
 namespace hbench {
 namespace {

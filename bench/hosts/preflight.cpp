@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "analysis/records/rank_hosts.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "bench/launch/start_ranks.hpp"
 #include "collectives/base/read_json.hpp"
 #include "collectives/base/text.hpp"

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <thread>
 
-#include "analysis/records/rank_hosts.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "bench/launch/job_folders.hpp"
 #include "bench/launch/job_outcome.hpp"
 #include "bench/launch/launcher.hpp"

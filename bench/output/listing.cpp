@@ -27,7 +27,7 @@
 #include "workloads/models/models.hpp"
 #include "workloads/optimizers/optimizer.hpp"
 #include "workloads/presets/preset.hpp"
-#include "workloads/step/published_shapes.hpp"
+#include "workloads/step/transformer.hpp"
 
 namespace hbench {
 namespace {

@@ -11,8 +11,7 @@
 #include <map>
 
 #include "analysis/prediction/case_strategy.hpp"
-#include "analysis/records/machine_load.hpp"
-#include "analysis/records/rank_hosts.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "analysis/trace/ledger.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/nccl_log.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-/// How busy the machine is while a launch runs: what `analysis/records/machine_load.hpp` stores of it.
+/// How busy the machine is while a launch runs: what `analysis/records/machine_facts.hpp` stores of it.
 
 #include <chrono>
 #include <functional>

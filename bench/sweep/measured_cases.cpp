@@ -10,9 +10,8 @@
 
 #include "analysis/points/points.hpp"
 #include "analysis/points/timed_steps.hpp"
-#include "analysis/records/machine_load.hpp"
-#include "analysis/records/rank_hosts.hpp"
-#include "analysis/trace/stragglers.hpp"
+#include "analysis/records/machine_facts.hpp"
+#include "analysis/trace/summary.hpp"
 #include "bench/hosts/preflight.hpp"
 #include "bench/launch/job_outcome.hpp"
 #include "bench/launch/process.hpp"

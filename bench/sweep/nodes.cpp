@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/prediction/count_range.hpp"
+#include "analysis/prediction/request.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {

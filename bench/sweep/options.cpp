@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "analysis/prediction/count_range.hpp"
+#include "analysis/prediction/request.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/point_filter.hpp"
 #include "bench/sweep/nodes.hpp"

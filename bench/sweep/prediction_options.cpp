@@ -1,6 +1,6 @@
 #include "bench/sweep/prediction_options.hpp"
 
-#include "analysis/prediction/count_range.hpp"
+#include "analysis/prediction/request.hpp"
 #include "bench/command/common_options.hpp"
 #include "bench/sweep/options.hpp"
 

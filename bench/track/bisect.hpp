@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "analysis/track/bisection.hpp"
+#include "analysis/track/history.hpp"
 #include "bench/track/measured_command.hpp"
 #include "collectives/base/units.hpp"
 

@@ -26,7 +26,6 @@
 #include "collectives/base/text.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "reports/import/imported.hpp"
-#include "reports/track/bisection.hpp"
 #include "reports/track/history.hpp"
 
 namespace hbench {

@@ -5,8 +5,8 @@
 
 #include "analysis/records/words.hpp"
 #include "analysis/store/uuid.hpp"
-#include "analysis/track/bisection.hpp"
 #include "analysis/track/check.hpp"
+#include "analysis/track/history.hpp"
 #include "bench/command/common_options.hpp"
 #include "bench/command/program.hpp"
 #include "bench/doctor/environment.hpp"
@@ -24,7 +24,7 @@
 #include "bench/track/tracked_run.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
-#include "reports/track/bisection.hpp"
+#include "reports/track/history.hpp"
 
 namespace hbench {
 namespace {

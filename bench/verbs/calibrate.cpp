@@ -8,8 +8,8 @@
 
 #include "analysis/fit/fit_curve.hpp"
 #include "analysis/fit/fit_profile.hpp"
-#include "analysis/fit/framework_rows.hpp"
 #include "analysis/fit/imported_curve.hpp"
+#include "analysis/fit/machine_profile.hpp"
 #include "analysis/fit/profile_text.hpp"
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/store/store.hpp"

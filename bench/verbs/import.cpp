@@ -5,8 +5,8 @@
 
 #include "analysis/import/format.hpp"
 #include "analysis/import/import.hpp"
-#include "analysis/store/merge.hpp"
 #include "analysis/store/store.hpp"
+#include "analysis/store/upkeep.hpp"
 #include "bench/command/common_options.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/database/outputs.hpp"

@@ -7,7 +7,7 @@
 
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/records/fingerprint.hpp"
-#include "analysis/records/rank_hosts.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "bench/calibrate/record_step.hpp"
 #include "bench/command/program.hpp"
 #include "bench/doctor/environment.hpp"

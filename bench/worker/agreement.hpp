@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/records/machine_load.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "analysis/records/records.hpp"
 #include "collectives/base/test_delay.hpp"
 #include "collectives/base/units.hpp"

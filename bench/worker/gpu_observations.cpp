@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "analysis/records/throttling.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "collectives/cuda/cuda.hpp"
 
 namespace hbench {

@@ -27,7 +27,7 @@ class GpuObservations {
   /// `iterations` of `time` were made between two looks.
   void add(std::string_view time, int iterations, const GpuState& before, const GpuState& after);
 
-  /// The metrics of `analysis/records/throttling.hpp`: of the looks in their order, and of the iterations of each time.
+  /// The metrics of `machine_facts.hpp`: of the looks in their order, and of the iterations of each time.
   /// The same metrics and as many values on every rank that made the same calls.
   std::vector<GpuSeries> series() const;
 

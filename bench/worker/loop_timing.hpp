@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/records/throttling.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "bench/worker/agreement.hpp"
 #include "bench/worker/loop_memory.hpp"
 

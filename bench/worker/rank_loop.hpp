@@ -36,7 +36,7 @@ struct LoopReport {
 };
 
 /// Consecutive cases of one size take turns: A B, B A, A B, B A. Runs on all ranks with the same cases. GPUs are looked
-/// at before and after the timed iterations of each turn, never between them (`analysis/records/throttling.hpp`).
+/// at before and after the timed iterations of each turn, never between them (`analysis/records/machine_facts.hpp`).
 /// \throws Error (lost_rank) that names who is late.
 void run_loop(const std::vector<LoopCase>& cases, const LoopOptions& options, RankEndpoints& endpoints,
               const PeerSet& peers, const LoopReport& report, const WatchDevice& watch = watch_by_driver);

@@ -20,7 +20,7 @@ struct GpuState {
   std::optional<double> sm_clock, memory_clock;  ///< Hz
   std::optional<double> power;                   ///< W
   std::optional<double> temperature;             ///< degrees Celsius
-  /// Why clocks are not higher: NVML's clocks event reasons, a set of bits; `analysis/records/throttling.hpp` judges
+  /// Why clocks are not higher: NVML's clocks event reasons, a set of bits; `analysis/records/machine_facts.hpp` judges
   /// them.
   std::optional<std::uint64_t> clock_reasons;
 };

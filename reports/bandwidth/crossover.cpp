@@ -1,4 +1,4 @@
-#include "reports/bandwidth/crossover.hpp"
+#include "reports/bandwidth/bandwidth.hpp"
 
 #include <fmt/format.h>
 

@@ -8,9 +8,8 @@
 #include <span>
 
 #include "analysis/catalogue/figures.hpp"
-#include "analysis/choose/choose.hpp"
 #include "analysis/prediction/case_memory.hpp"
-#include "analysis/published/largest_batch.hpp"
+#include "analysis/published/published.hpp"
 #include "analysis/records/words.hpp"
 #include "reports/choose/choice_charts.hpp"
 #include "reports/rows/fields.hpp"

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <set>
 
-#include "analysis/fit/fit_curve.hpp"
 #include "analysis/records/words.hpp"
 #include "analysis/statistics/statistics.hpp"
 #include "collectives/base/units_text.hpp"

@@ -3,14 +3,13 @@
 // `chart` is the caption, `series` the column, `mark` is `cell`, `x` the row from 1, `y` its number if it is one, and
 // `note` its text. A warning has its text in `note` (`mark` = `warning`).
 
-#include "reports/formats/csv.hpp"
+#include "reports/formats/formats.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "collectives/base/text.hpp"
-#include "reports/formats/formats.hpp"
 #include "reports/formats/prepare.hpp"
 
 namespace hbench {

@@ -31,4 +31,12 @@ std::span<const Format* const> formats();
 /// \throws Error (usage) with a suggestion.
 const Format& find_format(std::string_view name);
 
+/// Whether all of `text` is one finite number.
+bool is_number(std::string_view text);
+
+/// `text` as a field of every CSV that hbench writes: as in RFC 4180, quoted where that is needed. Text that a
+/// spreadsheet would run as a formula (after blanks it begins with one of = + - @ | %, and it is no number) is preceded
+/// by an apostrophe.
+std::string csv_field(std::string_view text);
+
 }  // namespace hbench

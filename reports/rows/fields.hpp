@@ -4,7 +4,7 @@
 
 #include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/request.hpp"
-#include "analysis/records/throttling.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "reports/rows/row.hpp"
 
 namespace hbench {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "reports/formats/csv.hpp"
+#include "reports/formats/formats.hpp"
 
 namespace hbench {
 namespace {

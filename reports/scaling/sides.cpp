@@ -1,6 +1,5 @@
 #include "reports/scaling/sides.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <set>

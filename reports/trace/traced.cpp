@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/records/rank_hosts.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "analysis/trace/summary.hpp"
 #include "collectives/base/units_text.hpp"
 

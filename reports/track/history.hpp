@@ -12,4 +12,7 @@ namespace hbench {
 Document history_document(const std::vector<CaseHistory>& cases, const HistoryRequest& request);
 std::string history_json(const std::vector<CaseHistory>& cases, Form form = Form::values);
 
+Document bisect_document(const BisectReport& report);
+std::string bisect_json(const BisectReport& report, Form form = Form::values);
+
 }  // namespace hbench

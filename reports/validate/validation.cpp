@@ -10,7 +10,6 @@
 #include <set>
 
 #include "analysis/points/unknowns.hpp"
-#include "analysis/prediction/validate.hpp"
 #include "analysis/records/words.hpp"
 #include "analysis/statistics/statistics.hpp"
 #include "collectives/base/text.hpp"

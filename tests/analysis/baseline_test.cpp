@@ -1,4 +1,4 @@
-#include "analysis/points/baseline.hpp"
+#include "analysis/points/timed_steps.hpp"
 
 #include <gmock/gmock.h>
 

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "analysis/prediction/one_gpu.hpp"
-#include "analysis/published/largest_batch.hpp"
+#include "analysis/published/published.hpp"
 
 namespace hbench::batches_test {
 namespace {

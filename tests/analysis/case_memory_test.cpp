@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "analysis/prediction/one_gpu.hpp"
-#include "workloads/step/recomputation.hpp"
+#include "workloads/step/step_memory.hpp"
 
 namespace hbench::case_memory_test {
 namespace {

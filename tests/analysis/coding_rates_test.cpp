@@ -1,4 +1,4 @@
-#include "analysis/prediction/coding_rates.hpp"
+#include "analysis/fit/machine_profile.hpp"
 
 #include <gtest/gtest.h>
 

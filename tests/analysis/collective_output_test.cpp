@@ -7,7 +7,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/import/collective_output.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace hbench::collective_output_test {

@@ -1,4 +1,4 @@
-#include "analysis/prediction/count_range.hpp"
+#include "analysis/prediction/request.hpp"
 
 #include <gmock/gmock.h>
 

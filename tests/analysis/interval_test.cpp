@@ -1,12 +1,10 @@
 // Intervals of a few launches: tables, closed forms, and how often they hold what they promise.
 
-#include "analysis/statistics/interval.hpp"
+#include "analysis/statistics/statistics.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
-
-#include "analysis/statistics/statistics.hpp"
 
 namespace hbench::interval_test {
 namespace {

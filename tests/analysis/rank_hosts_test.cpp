@@ -1,4 +1,4 @@
-#include "analysis/records/rank_hosts.hpp"
+#include "analysis/records/machine_facts.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/store/check.hpp"
+#include "analysis/store/upkeep.hpp"
 
 #include <gmock/gmock.h>
 

@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "analysis/statistics/statistics.hpp"
-#include "analysis/store/check.hpp"
 #include "analysis/store/open.hpp"
+#include "analysis/store/upkeep.hpp"
 #include "collectives/base/error.hpp"
 #include "store_cases.hpp"
 #include "tests/support/child_process.hpp"

@@ -2,8 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "analysis/store/merge.hpp"
-#include "analysis/store/prune.hpp"
+#include "analysis/store/upkeep.hpp"
 #include "tests/analysis/store_cases.hpp"
 
 namespace hbench::store_judgements_test {

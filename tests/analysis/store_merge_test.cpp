@@ -1,4 +1,4 @@
-#include "analysis/store/merge.hpp"
+#include "analysis/store/upkeep.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/wait.h>

@@ -1,9 +1,8 @@
-#include "analysis/store/prune.hpp"
+#include "analysis/store/upkeep.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "analysis/store/check.hpp"
 #include "analysis/store/store.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"

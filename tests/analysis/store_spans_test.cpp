@@ -2,10 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "analysis/store/check.hpp"
-#include "analysis/store/merge.hpp"
-#include "analysis/store/prune.hpp"
 #include "analysis/store/store.hpp"
+#include "analysis/store/upkeep.hpp"
 #include "collectives/base/error.hpp"
 #include "tests/analysis/example_results.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,4 +1,4 @@
-#include "analysis/records/throttling.hpp"
+#include "analysis/records/machine_facts.hpp"
 
 #include <gtest/gtest.h>
 

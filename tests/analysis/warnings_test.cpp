@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "analysis/points/points.hpp"
-#include "analysis/records/machine_load.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "example_results.hpp"
 
 namespace hbench::warnings_test {

@@ -8,8 +8,7 @@
 #include <thread>
 
 #include "analysis/points/collectives.hpp"
-#include "analysis/records/machine_load.hpp"
-#include "analysis/records/throttling.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "bench/collective/plan.hpp"
 #include "bench/worker/rank_loop.hpp"
 #include "tests/collectives/lazy_device.hpp"

@@ -14,7 +14,7 @@
 #include "bench/launch/installation.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/network/choose.hpp"
-#include "reports/bandwidth/crossover.hpp"
+#include "reports/bandwidth/bandwidth.hpp"
 #include "tests/bench/lab.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"

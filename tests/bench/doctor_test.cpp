@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "analysis/records/throttling.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "bench/doctor/diagnosis.hpp"
 #include "bench/doctor/gpu_findings.hpp"
 #include "reports/formats/formats.hpp"

@@ -1,10 +1,9 @@
 // Steps of frameworks that a sweep has stored become rows of the profile of their machine.
 
-#include "analysis/fit/framework_rows.hpp"
+#include "analysis/fit/machine_profile.hpp"
 
 #include <gmock/gmock.h>
 
-#include "analysis/fit/machine_profile.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/store/store.hpp"
 #include "bench/launch/installation.hpp"

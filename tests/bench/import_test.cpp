@@ -1,13 +1,12 @@
 // `hbench import`: what it stores, and what it says.
 
-#include "analysis/import/import.hpp"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "analysis/import/import.hpp"
 #include "analysis/points/points.hpp"
 #include "analysis/points/tracked_metric.hpp"
-#include "analysis/store/check.hpp"
+#include "analysis/store/upkeep.hpp"
 #include "analysis/track/check.hpp"
 #include "analysis/track/history.hpp"
 #include "collectives/base/file.hpp"

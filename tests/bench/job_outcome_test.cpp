@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "analysis/records/rank_hosts.hpp"
+#include "analysis/records/machine_facts.hpp"
 
 namespace hbench::job_outcome_test {
 namespace {

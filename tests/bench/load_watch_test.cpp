@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "analysis/records/machine_load.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "bench/launch/process.hpp"
 
 namespace hbench::load_watch_test {

@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/records/machine_load.hpp"
-#include "analysis/records/throttling.hpp"
+#include "analysis/records/machine_facts.hpp"
 #include "bench/sweep/measure.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -6,11 +6,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/track/bisection.hpp"
+#include "analysis/track/history.hpp"
 #include "bench/command/shell_word.hpp"
 #include "bench/track/git.hpp"
 #include "reports/formats/formats.hpp"
-#include "reports/track/bisection.hpp"
+#include "reports/track/history.hpp"
 #include "tests/bench/tracked_database.hpp"
 #include "tests/support/expect_error.hpp"
 

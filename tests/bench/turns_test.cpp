@@ -9,7 +9,7 @@
 
 #include "analysis/points/points.hpp"
 #include "analysis/points/timed_steps.hpp"
-#include "analysis/records/machine_load.hpp"
+#include "analysis/records/machine_facts.hpp"
 
 namespace hbench::turns_test {
 namespace {

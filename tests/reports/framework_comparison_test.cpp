@@ -1,6 +1,6 @@
 // Horovod or TensorFlow, measured: the first line answers, and what took turns stands below it.
 
-#include "reports/compare/framework_comparison.hpp"
+#include "reports/compare/comparison.hpp"
 
 #include <gmock/gmock.h>
 

@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reports/formats/csv.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/gnuplot.hpp"
 #include "reports/formats/plain_text.hpp"

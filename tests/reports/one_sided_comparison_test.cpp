@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "reports/compare/framework_comparison.hpp"
+#include "reports/compare/comparison.hpp"
 #include "tests/reports/scaling_points.hpp"
 
 namespace hbench::one_sided_comparison_test {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "tests/workloads/training_checks.hpp"
-#include "workloads/methods/partner.hpp"
+#include "workloads/methods/step_plan.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench::free_training_test {

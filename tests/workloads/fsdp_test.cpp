@@ -7,7 +7,7 @@
 #include "tests/collectives/clusters.hpp"
 #include "workloads/methods/plan_check.hpp"
 #include "workloads/simulation/step_simulator.hpp"
-#include "workloads/step/model_units.hpp"
+#include "workloads/step/timeline.hpp"
 
 namespace hbench::fsdp_test {
 namespace {

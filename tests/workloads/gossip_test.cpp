@@ -7,7 +7,7 @@
 #include <set>
 
 #include "tests/workloads/counting_compute.hpp"
-#include "workloads/methods/partner.hpp"
+#include "workloads/methods/step_plan.hpp"
 
 namespace hbench::gossip_test {
 namespace {

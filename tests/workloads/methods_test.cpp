@@ -10,7 +10,6 @@
 #include "collectives/base/error.hpp"
 #include "tests/support/expect_error.hpp"
 #include "workloads/methods/plan_check.hpp"
-#include "workloads/methods/plan_drawing.hpp"
 #include "workloads/methods/plan_ranks.hpp"
 #include "workloads/methods/step_progress.hpp"
 #include "workloads/simulation/method_drawing.hpp"

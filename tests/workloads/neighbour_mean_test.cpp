@@ -1,6 +1,6 @@
 // What mixing with neighbours does to the parameters of all ranks.
 
-#include "workloads/engine/neighbour_mean.hpp"
+#include "workloads/engine/means.hpp"
 
 #include <gmock/gmock.h>
 
@@ -9,8 +9,7 @@
 
 #include "collectives/transport/transport.hpp"
 #include "tests/workloads/engine_ranks.hpp"
-#include "workloads/engine/consensus.hpp"
-#include "workloads/methods/partner.hpp"
+#include "workloads/methods/step_plan.hpp"
 
 namespace hbench::neighbour_mean_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "workloads/optimizers/outer_step.hpp"
+#include "workloads/optimizers/optimizer.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // What recomputation adds to a step, beside the published count of its operations.
 
-#include "workloads/step/recomputation.hpp"
+#include "workloads/step/step_memory.hpp"
 
 #include <gmock/gmock.h>
 

@@ -7,7 +7,7 @@
 #include "tests/support/sanitized.hpp"
 #include "tests/workloads/replay_cases.hpp"
 #include "workloads/simulation/step_simulator.hpp"
-#include "workloads/step/model_units.hpp"
+#include "workloads/step/timeline.hpp"
 
 namespace hbench::replay_methods_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "tests/workloads/engine_ranks.hpp"
-#include "workloads/engine/phase.hpp"
+#include "workloads/engine/negotiator.hpp"
 
 namespace hbench::step_trace_test {
 namespace {

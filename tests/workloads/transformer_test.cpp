@@ -8,7 +8,6 @@
 #include <array>
 
 #include "tests/support/expect_error.hpp"
-#include "workloads/step/published_shapes.hpp"
 #include "workloads/step/trace.hpp"
 
 namespace hbench::transformer_test {

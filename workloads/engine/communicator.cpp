@@ -4,7 +4,7 @@
 
 #include "workloads/engine/async_servers.hpp"
 #include "workloads/engine/gossip.hpp"
-#include "workloads/engine/neighbour_mean.hpp"
+#include "workloads/engine/means.hpp"
 
 namespace hbench {
 namespace {

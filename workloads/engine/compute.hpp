@@ -9,7 +9,7 @@
 
 #include "collectives/device/device.hpp"
 #include "workloads/engine/memories.hpp"
-#include "workloads/optimizers/outer_step.hpp"
+#include "workloads/optimizers/optimizer.hpp"
 
 namespace hbench {
 

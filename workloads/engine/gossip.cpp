@@ -1,11 +1,10 @@
 #include "workloads/engine/gossip.hpp"
 
-#include <algorithm>
 #include <ranges>
 
 #include "collectives/transport/transport.hpp"
-#include "workloads/methods/partner.hpp"
-#include "workloads/optimizers/numbers.hpp"
+#include "workloads/methods/step_plan.hpp"
+#include "workloads/optimizers/optimizer.hpp"
 
 namespace hbench {
 namespace {

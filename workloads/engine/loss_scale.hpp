@@ -6,6 +6,8 @@
 /// Small gradients vanish in half precision, so the loss is multiplied by a scale and the gradients divided by it. The
 /// scale is halved when a gradient overflows, and that step changes nothing; it is doubled after many steps without.
 
+#include <algorithm>
+
 namespace hbench {
 
 class LossScale {
@@ -16,9 +18,23 @@ class LossScale {
   bool scales() const { return scales_; }
   double value() const { return value_; }
   /// After each step; whether its gradients are to be applied. All ranks hold the same sums, and so decide alike.
-  bool update(bool gradients_are_finite);
+  bool update(bool gradients_are_finite) {
+    if (!scales_) return true;
+    if (!gradients_are_finite) {
+      value_ = std::max(value_ / 2, kLeast);
+      good_steps_ = 0;
+      return false;
+    }
+    if (++good_steps_ == kGrowAfter) {
+      value_ = std::min(value_ * 2, kMost);
+      good_steps_ = 0;
+    }
+    return true;
+  }
 
  private:
+  /// Outside of these there is nothing to gain: 1 is no scaling, and float32's range bounds the scaled loss.
+  static constexpr double kLeast = 1, kMost = 16777216;
   static constexpr double kFirst = 65536;
   static constexpr int kGrowAfter = 2000;  ///< steps without overflow
 

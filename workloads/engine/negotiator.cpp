@@ -9,7 +9,6 @@
 #include "collectives/base/units_text.hpp"
 #include "collectives/transport/transport.hpp"
 #include "workloads/engine/messages.hpp"
-#include "workloads/engine/phase.hpp"
 
 namespace hbench {
 namespace {

@@ -6,9 +6,8 @@
 #include <limits>
 #include <ranges>
 
-#include "workloads/engine/messages.hpp"
 #include "workloads/engine/negotiator.hpp"
-#include "workloads/optimizers/numbers.hpp"
+#include "workloads/optimizers/optimizer.hpp"
 
 namespace hbench {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/exchange/exchange.hpp"
-#include "workloads/engine/memories.hpp"
 
 namespace hbench {
 namespace {

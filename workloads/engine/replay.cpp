@@ -4,20 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <ctime>
 #include <numbers>
 #include <numeric>
 #include <random>
 #include <thread>
-#include <vector>
 
 #include "collectives/base/error.hpp"
 #include "workloads/engine/digest.hpp"
 #include "workloads/engine/worker.hpp"
-#include "workloads/methods/partner.hpp"
+#include "workloads/methods/step_plan.hpp"
 #include "workloads/simulation/step_simulator.hpp"
-#include "workloads/step/model_units.hpp"
+#include "workloads/step/timeline.hpp"
 
 namespace hbench {
 namespace {

@@ -10,8 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "workloads/optimizers/numbers.hpp"
-#include "workloads/optimizers/outer_step.hpp"
+#include "workloads/optimizers/optimizer.hpp"
 
 namespace hbench {
 

@@ -7,9 +7,9 @@
 
 #include "collectives/transport/transport.hpp"
 #include "workloads/engine/communicator.hpp"
-#include "workloads/engine/consensus.hpp"
 #include "workloads/engine/loss_scale.hpp"
-#include "workloads/engine/phase.hpp"
+#include "workloads/engine/means.hpp"
+#include "workloads/engine/negotiator.hpp"
 #include "workloads/engine/step_trace.hpp"
 
 namespace hbench {

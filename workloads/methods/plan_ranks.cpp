@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "workloads/methods/partner.hpp"
-
 namespace hbench {
 namespace {
 

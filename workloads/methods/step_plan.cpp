@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <random>
 
 #include "collectives/algorithms/algorithm.hpp"
 
@@ -190,6 +191,19 @@ std::string describe(const Task& task) {
 
 std::string name_of(const StepPlan& plan, int task) {
   return fmt::format("task {} ({})", task, describe(plan.task(task)));
+}
+
+Rank partner_of(Rank rank, int iteration, int workers) {
+  constexpr std::uint64_t kSeed = 20260101;  // one number is as good as another
+  std::mt19937_64 draw(kSeed + static_cast<std::uint64_t>(rank) * 1'000'003 + static_cast<std::uint64_t>(iteration));
+  return (rank + std::uniform_int_distribution<int>(1, workers - 1)(draw)) % workers;
+}
+
+std::vector<Rank> neighbours_of(Rank rank, int workers) {
+  if (workers < 2) return {};
+  std::vector<Rank> both{(rank + workers - 1) % workers};
+  if (workers > 2) both.push_back((rank + 1) % workers);
+  return both;
 }
 
 }  // namespace hbench

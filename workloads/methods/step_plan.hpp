@@ -29,8 +29,9 @@
 #include <string_view>
 #include <vector>
 
+#include "collectives/base/units.hpp"
 #include "collectives/schedule/schedule.hpp"
-#include "workloads/optimizers/outer_step.hpp"
+#include "workloads/optimizers/optimizer.hpp"
 
 namespace hbench {
 
@@ -204,5 +205,16 @@ std::string_view to_string(Among among);
 std::string describe(const Task& task);
 /// The same with its place in the plan, as refusals name it: `task 3 (all-reduce of gradients)`.
 std::string name_of(const StepPlan& plan, int task);
+
+/// Returns the rank that `rank` averages its parameters with in an iteration, drawn among all others; the same each
+/// time, in the simulator and in the engine. \pre at least two workers
+Rank partner_of(Rank rank, int iteration, int workers);
+
+/// Returns the ranks before and after `rank` in a circle of `workers`: one where there are two workers, none where
+/// there is one. Means with them leave the mean over all ranks as it is.
+std::vector<Rank> neighbours_of(Rank rank, int workers);
+
+/// Returns by how many iterations a rank may be ahead of another: by one for each step of the circle between them.
+inline int most_ahead(int workers) { return workers / 2; }
 
 }  // namespace hbench

@@ -2,7 +2,6 @@
 #include <ATen/ops/max_pool2d.h>
 #include <ATen/ops/relu.h>
 
-#include "workloads/models/layers.hpp"
 #include "workloads/models/model.hpp"
 #include "workloads/models/models.hpp"
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "workloads/models/layers.hpp"
 #include "workloads/models/model.hpp"
 #include "workloads/models/models.hpp"
 

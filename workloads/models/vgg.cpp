@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "workloads/models/layers.hpp"
 #include "workloads/models/model.hpp"
 #include "workloads/models/models.hpp"
 

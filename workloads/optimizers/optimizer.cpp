@@ -2,11 +2,17 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {
 namespace {
+
+using Kind = NumbersChange::Kind;
+
+const DeviceNumbers& of_device(const Numbers& numbers) { return static_cast<const DeviceNumbers&>(numbers); }
 
 /// PyTorch's defaults, which are the paper's.
 constexpr NumberField kBeta1{.name = "beta1", .standard = 0.9, .smallest = 0, .largest = 0.999'999, .whole = false};
@@ -62,6 +68,36 @@ void gain(double momentum, const OptimizerStep& step, const Numbers& gradients, 
 }
 
 }  // namespace
+
+void DeviceNumbers::assign(const Numbers& a) {
+  device_.copy(std::as_bytes(of_device(a).values_), std::as_writable_bytes(values_));
+}
+
+void DeviceNumbers::multiply(double factor) {
+  device_.change({.kind = Kind::multiply, .factor = static_cast<float>(factor)}, values_);
+}
+
+void DeviceNumbers::add(const Numbers& a, double factor) {
+  device_.change({.kind = Kind::add, .factor = static_cast<float>(factor), .a = of_device(a).values_}, values_);
+}
+
+void DeviceNumbers::add_product(const Numbers& a, const Numbers& b, double factor) {
+  device_.change({.kind = Kind::add_product,
+                  .factor = static_cast<float>(factor),
+                  .a = of_device(a).values_,
+                  .b = of_device(b).values_},
+                 values_);
+}
+
+void DeviceNumbers::add_ratio(const Numbers& a, const Numbers& b, double factor, double root, double epsilon) {
+  device_.change({.kind = Kind::add_ratio,
+                  .factor = static_cast<float>(factor),
+                  .a = of_device(a).values_,
+                  .b = of_device(b).values_,
+                  .root = static_cast<float>(root),
+                  .epsilon = static_cast<float>(epsilon)},
+                 values_);
+}
 
 /// As `torch.optim.Adam`.
 constinit const Optimizer kAdam{
@@ -139,6 +175,22 @@ void OptimizerChoice::apply(const OptimizerStep& step, Numbers& parameters, cons
 OptimizerChoice parse_optimizer(std::string_view text) {
   const Optimizer& optimizer = find_entry(optimizers(), split(text, ':').front(), "optimizer");
   return {.optimizer = &optimizer, .values = parse_numbers(text, optimizer.name, optimizer.fields)};
+}
+
+OuterStep::OuterStep(OuterUpdate update, Numbers& original, std::vector<Numbers*> state)
+    : update_(std::move(update)), original_(original), state_(std::move(state)) {}
+
+void OuterStep::take_deltas(const Numbers& parameters, Numbers& deltas) const {
+  deltas.assign(original_);
+  deltas.add(parameters, -1);
+}
+
+void OuterStep::apply(const Numbers& sum_of_deltas, int ranks, Numbers& parameters) {
+  const OptimizerStep step{.rate = update_.rate, .divisor = static_cast<double>(ranks), .number = ++steps_};
+  update_.optimizer.apply(step, original_, sum_of_deltas, state_);
+  if (update_.own_share == 0) return parameters.assign(original_);
+  parameters.multiply(update_.own_share);
+  parameters.add(original_, 1 - update_.own_share);
 }
 
 }  // namespace hbench

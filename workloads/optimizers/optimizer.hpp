@@ -12,9 +12,38 @@
 #include <vector>
 
 #include "collectives/base/parameters.hpp"
-#include "workloads/optimizers/numbers.hpp"
+#include "collectives/device/device.hpp"
 
 namespace hbench {
+
+/// Parameters, gradients or an optimizer's state, in one or several pieces of some device's memory: one of hbench's
+/// (`DeviceNumbers`), or of LibTorch's tensors (`engine/tensor_numbers.hpp`). Arithmetic is element by element;
+/// operands are of one kind, and cut alike.
+class Numbers {
+ public:
+  virtual ~Numbers() = default;
+  virtual void assign(const Numbers& a) = 0;                                        ///< x = a
+  virtual void multiply(double factor) = 0;                                         ///< x = factor x
+  virtual void add(const Numbers& a, double factor) = 0;                            ///< x = x + factor a
+  virtual void add_product(const Numbers& a, const Numbers& b, double factor) = 0;  ///< x = x + factor a b
+  /// x = x + factor a / (sqrt(b) / root + epsilon)
+  virtual void add_ratio(const Numbers& a, const Numbers& b, double factor, double root, double epsilon) = 0;
+};
+
+/// In memory of a device, which outlives them; the memory is somebody else's.
+class DeviceNumbers final : public Numbers {
+ public:
+  explicit DeviceNumbers(std::span<float> values, Device& device = host_device()) : values_(values), device_(device) {}
+  void assign(const Numbers& a) override;
+  void multiply(double factor) override;
+  void add(const Numbers& a, double factor) override;
+  void add_product(const Numbers& a, const Numbers& b, double factor) override;
+  void add_ratio(const Numbers& a, const Numbers& b, double factor, double root, double epsilon) override;
+
+ private:
+  std::span<float> values_;
+  Device& device_;
+};
 
 /// What a step is done with, beside the numbers.
 struct OptimizerStep {
@@ -68,5 +97,35 @@ struct OptimizerChoice {
 
 /// `name` or `name:value:value`. \throws Error (usage), with a suggestion, or for a value out of its field's range.
 OptimizerChoice parse_optimizer(std::string_view text);
+
+/// The outer half of a training whose ranks step alone and then agree (DiLoCo: Douillard et al., arXiv:2311.08105,
+/// 2023): what the parameters have changed by is a gradient to another optimizer.
+struct OuterUpdate {
+  OptimizerChoice optimizer;
+  double rate = 1;
+  /// The share of a rank's own parameters in those that it goes on with, of 1 (torchft: fragment_update_alpha).
+  double own_share = 0;
+};
+
+/// One rank's, of all its parameters or of some. On each rank, after some steps: `take_deltas`, the sum of those over
+/// all ranks, `apply`.
+class OuterStep {
+ public:
+  /// \param original a copy of the parameters, in which all ranks agree; \param state as `Optimizer::apply` has it.
+  /// Both outlive this, which changes them.
+  OuterStep(OuterUpdate update, Numbers& original, std::vector<Numbers*> state);
+
+  /// deltas = original - parameters
+  void take_deltas(const Numbers& parameters, Numbers& deltas) const;
+  /// The optimizer steps from the original by the mean of the deltas of `ranks`, and `parameters` become what it comes
+  /// to.
+  void apply(const Numbers& sum_of_deltas, int ranks, Numbers& parameters);
+
+ private:
+  OuterUpdate update_;
+  Numbers& original_;
+  std::vector<Numbers*> state_;
+  std::int64_t steps_ = 0;
+};
 
 }  // namespace hbench

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "workloads/methods/partner.hpp"
+#include "workloads/methods/step_plan.hpp"
 
 namespace hbench {
 namespace {

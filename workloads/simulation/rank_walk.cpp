@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "collectives/base/error.hpp"
-#include "workloads/step/model_units.hpp"
+#include "workloads/step/timeline.hpp"
 
 namespace hbench {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "collectives/fusion/departures.hpp"
-#include "workloads/step/model_units.hpp"
+#include "workloads/step/timeline.hpp"
 
 namespace hbench {
 namespace {

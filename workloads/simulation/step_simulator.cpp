@@ -7,7 +7,6 @@
 #include "collectives/exchange/exchange.hpp"
 #include "workloads/simulation/free_run.hpp"
 #include "workloads/simulation/rank_walk.hpp"
-#include "workloads/simulation/step_times.hpp"
 
 namespace hbench {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <ranges>
 
-#include "workloads/step/published_shapes.hpp"
 #include "workloads/step/trace.hpp"
+#include "workloads/step/transformer.hpp"
 
 namespace hbench {
 namespace {

@@ -15,7 +15,7 @@
 #include "workloads/optimizers/optimizer.hpp"
 #include "workloads/presets/preset.hpp"
 #include "workloads/step/precision.hpp"
-#include "workloads/step/recomputation.hpp"
+#include "workloads/step/step_memory.hpp"
 
 namespace hbench {
 

@@ -1,6 +1,49 @@
 #include "workloads/step/timeline.hpp"
 
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
 namespace hbench {
+namespace {
+
+constexpr double kSmall = 0.1;  ///< of the middle unit
+
+/// `h11` of `h11.mlp.fc.weight`; empty without a number.
+std::string_view block_of(std::string_view tensor) {
+  const auto is_digit = [](unsigned char each) { return std::isdigit(each) != 0; };
+  const auto first = std::ranges::find_if(tensor, is_digit);
+  if (first == tensor.end()) return {};
+  return {tensor.begin(), std::find_if_not(first, tensor.end(), is_digit)};
+}
+
+using Units = std::vector<std::vector<int>>;
+
+std::int64_t middle_size(const Units& units, const StepTimeline& timeline) {
+  std::vector<std::int64_t> sizes;
+  for (const auto& unit : units) sizes.push_back(elements_of(unit, timeline));
+  const auto middle = sizes.begin() + std::ssize(sizes) / 2;
+  std::ranges::nth_element(sizes, middle);
+  return *middle;
+}
+
+/// Joins each small unit with the one before it; the first with the one after it.
+Units joined(const Units& units, const StepTimeline& timeline) {
+  const double small = kSmall * static_cast<double>(middle_size(units, timeline));
+  Units all;
+  bool all_small = true;  // so far
+  for (const auto& unit : units) {
+    const bool is_small = static_cast<double>(elements_of(unit, timeline)) < small;
+    if (all.empty() || !(is_small || all_small))
+      all.push_back(unit);
+    else
+      all.back().insert(all.back().end(), unit.begin(), unit.end());
+    all_small = all_small && is_small;
+  }
+  return all;
+}
+
+}  // namespace
 
 std::vector<std::int64_t> StepTimeline::elements() const {
   std::vector<std::int64_t> elements;
@@ -62,6 +105,38 @@ StepTimeline StepTimeline::merged() const {
   one.backward = backward + update;
   one.update = Seconds(0);
   return one;
+}
+
+std::int64_t elements_of(const std::vector<int>& unit, const StepTimeline& timeline) {
+  std::int64_t elements = 0;
+  for (const int tensor : unit) elements += timeline.gradients[static_cast<std::size_t>(tensor)].elements;
+  return elements;
+}
+
+std::vector<std::vector<int>> model_units(const StepTimeline& timeline) {
+  Units units;
+  std::string_view block;
+  for (int tensor = static_cast<int>(timeline.gradients.size()) - 1; tensor >= 0; --tensor) {
+    const std::string_view own = block_of(timeline.gradients[static_cast<std::size_t>(tensor)].tensor);
+    if (units.empty() || own != block) units.emplace_back();
+    units.back().push_back(tensor);
+    block = own;
+  }
+  if (units.empty()) return units;
+  units = joined(units, timeline);
+  for (auto& unit : units) std::ranges::sort(unit);
+  return units;
+}
+
+Seconds backward_of(const Units& units, std::size_t unit, const StepTimeline& timeline) {
+  const auto last_of = [&](std::size_t index) {
+    Seconds last;
+    for (const int tensor : units[index])
+      last = std::max(last, timeline.gradients[static_cast<std::size_t>(tensor)].ready);
+    return last;
+  };
+  const Seconds end = unit == 0 ? timeline.backward : last_of(unit);
+  return unit + 1 == units.size() ? end : std::max(Seconds(0), end - last_of(unit + 1));
 }
 
 }  // namespace hbench

@@ -12,7 +12,6 @@
 #include "collectives/base/units_text.hpp"
 #include "collectives/fusion/fusion.hpp"
 #include "workloads/models/own_model.hpp"
-#include "workloads/step/published_shapes.hpp"
 
 namespace hbench {
 namespace {

@@ -4,6 +4,7 @@
 /// simulated anywhere. One TOML file per trace; `workloads/traces/README.md` documents the format.
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -5,6 +5,7 @@
 /// What training on one sample costs a GPU, counted from the layers of a model.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -92,5 +93,20 @@ std::vector<ComputedLayer> layers_of(const TransformerShape& shape);
 /// divided among layers by their multiply-adds, last layer first; a gradient is ready when the share of its layer has
 /// passed.
 StepTimeline computed_timeline(const std::vector<ComputedLayer>& layers, int batch);
+
+/// A published transformer by name: `gpt3-13b`, `llama3-8b`.
+struct PublishedShape {
+  std::string_view name;
+  std::string_view title;
+  std::string_view shape;  ///< for `parse_transformer`
+  int batch = 1;           ///< sequences per GPU and step
+  std::string_view source;
+};
+
+/// Sorted by name.
+std::span<const PublishedShape> published_shapes();
+
+/// The model with this name; none where there is none.
+const PublishedShape* find_published_shape(std::string_view name);
 
 }  // namespace hbench

@@ -1,15 +1,17 @@
 #pragma once
 
-/// The mean of a rank's parameters with those of its neighbours in a circle of all workers.
+/// The mean of a rank's parameters with those of its neighbours in a circle of all workers, and that of all workers.
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "collectives/endpoints/endpoint.hpp"
 #include "workloads/engine/memories.hpp"
 #include "workloads/engine/some_exchange.hpp"
+#include "workloads/step/training_request.hpp"
 
 namespace hbench {
 
@@ -41,5 +43,11 @@ class Neighbours final : public SomeExchange {
   ModelMemory memory_;
   std::map<Bucket, DeviceMemory> landings_;
 };
+
+/// Leaves the mean of all workers' parameters on each of them, as jobs whose ranks average with some others end.
+/// Overwrites `memory.means`. Returns, on rank 0, the root mean square of the distance of a parameter from that mean
+/// before, over all parameters of all workers; elsewhere nothing. All workers call it, and no other thread uses the
+/// endpoint. \throws Error (lost_rank).
+std::optional<double> take_common_mean(const TrainingRequest& request, Endpoint& endpoint, const ModelMemory& memory);
 
 }  // namespace hbench

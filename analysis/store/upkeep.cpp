@@ -1,19 +1,25 @@
-#include "analysis/store/check.hpp"
+#include "analysis/store/upkeep.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "analysis/points/plausible.hpp"
 #include "analysis/store/open.hpp"
 #include "analysis/store/rows.hpp"
+#include "analysis/store/run_rows.hpp"
 #include "analysis/store/uuid.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
 
 using store::Database;
+using store::RunSize;
 using store::Statement;
+using store::Transaction;
 
 using Findings = std::vector<DatabaseFinding>;
 
@@ -149,6 +155,46 @@ DatabaseFinding check_identity(Database& database) {
           fmt::format("runs without a UUID, which cannot be merged: {}", fmt::join(nameless, ", "))};
 }
 
+/// \throws Error (wrong_data) for what no run can have stored.
+void check_run(const Run& run, const std::vector<CaseResult>& cases, const std::string& file) {
+  std::string fault = implausible(run);
+  for (auto each = cases.begin(); fault.empty() && each != cases.end(); ++each) fault = implausible(*each);
+  if (!fault.empty())
+    throw Error(ExitCode::wrong_data, fmt::format("'{}': {}", file, fault),
+                fmt::format("runs before it are merged; hbench db check --db '{}' names what is wrong", file));
+}
+
+/// One run, in a transaction of its own.
+void merge_run(Database& from, const Run& run, Database& into, MergeResult& result) {
+  // Reads one state of this run, which another process may be writing. Not one state of all runs: that would keep the
+  // writer waiting.
+  Transaction snapshot(from, Transaction::Kind::read);
+  const RunSize size = store::size_of_run(from, run.id);
+  Transaction transaction(into, Transaction::Kind::write);
+  const std::optional<std::int64_t> there = store::find_run(into, run.uuid);
+  const RunSize before = there ? store::size_of_run(into, *there) : RunSize();
+  if (there && size.cases <= before.cases && size.samples <= before.samples) {
+    store::merge_words(from, run.id, into, *there);
+    transaction.commit();
+    ++result.known;
+    return;
+  }
+  const std::vector<CaseResult> cases = store::select_of_run(from, run.id, true);
+  check_run(run, cases, from.file());
+  if (there) store::remove_cases(into, *there);
+  const std::int64_t id = there ? *there : store::insert(into, run);
+  for (const CaseResult& each : cases) store::insert(into, id, each);
+  store::merge_words(from, run.id, into, id);
+  transaction.commit();
+  ++(there ? result.grown : result.added);
+  result.cases += size.cases - before.cases;
+  result.samples += size.samples - before.samples;
+}
+
+std::int64_t free_bytes(Database& database) {
+  return database.integer("PRAGMA freelist_count") * database.integer("PRAGMA page_size");
+}
+
 }  // namespace
 
 std::vector<DatabaseFinding> check_database(const std::filesystem::path& file, std::chrono::milliseconds patience) {
@@ -163,6 +209,57 @@ std::vector<DatabaseFinding> check_database(const std::filesystem::path& file, s
   Database newest = store::open_for_reading(file, patience, store::migrations());
   std::ranges::move(check_plausibility(newest), std::back_inserter(findings));
   return findings;
+}
+
+MergeResult merge_database(const std::filesystem::path& from, const std::filesystem::path& into,
+                           std::chrono::milliseconds patience) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(from, into, ignored))
+    throw Error(ExitCode::usage, fmt::format("'{}' and '{}' are one database", from.string(), into.string()),
+                "name another one to take runs from; --db names the one that gets them");
+  Database source = store::open_for_reading(from, patience, store::migrations());
+  store::check_health(source);
+  Database target = store::open_for_writing(into, patience, store::migrations());
+  MergeResult result;
+  for (const Run& run : store::select_runs(source)) merge_run(source, run, target, result);
+  return result;
+}
+
+std::vector<Run> runs_to_prune(const std::vector<Run>& runs, const PruneRule& rule) {
+  std::vector<Run> candidates;
+  for (const Run& run : runs)
+    if (RunFilter{.labels = rule.labels}.accepts(run)) candidates.push_back(run);
+  candidates.resize(candidates.size() - std::min<std::size_t>(candidates.size(), static_cast<std::size_t>(rule.keep)));
+  if (!rule.before.empty())
+    std::erase_if(candidates,
+                  [&](const Run& run) { return !is_utc_time(run.started_at) || run.started_at >= rule.before; });
+  return candidates;
+}
+
+PruneResult prune_database(const std::filesystem::path& file, const PruneRule& rule, bool dry_run,
+                           std::chrono::milliseconds patience) {
+  Database database = dry_run ? store::open_copy(file, patience, store::migrations())
+                              : store::open_for_writing(file, patience, store::migrations(), true);
+  Transaction transaction(database, Transaction::Kind::write);
+  store::check_health(database);
+  PruneResult result;
+  const std::int64_t before = free_bytes(database);
+  for (const Run& run : runs_to_prune(store::select_runs(database), rule)) {
+    const store::RunSize size = store::size_of_run(database, run.id);
+    result.runs.push_back({.run = run, .cases = size.cases, .samples = size.samples});
+    store::remove_run(database, run.id);
+  }
+  result.bytes = free_bytes(database) - before;
+  transaction.commit();
+  return result;
+}
+
+VacuumResult vacuum_database(const std::filesystem::path& file, std::chrono::milliseconds patience) {
+  Database database = store::open_for_writing(file, patience, store::migrations(), true);
+  store::check_health(database);
+  const std::uintmax_t before = std::filesystem::file_size(file);
+  database.run("VACUUM");
+  return {.before = before, .after = std::filesystem::file_size(file)};
 }
 
 }  // namespace hbench
