@@ -14,7 +14,7 @@
 #include "bench/launch/installation.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/launch/process.hpp"
-#include "bench/worker/facts.hpp"
+#include "bench/worker/protocol.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/executors/executor.hpp"
 

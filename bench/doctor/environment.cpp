@@ -14,7 +14,7 @@
 #include <set>
 
 #include "bench/launch/host.hpp"
-#include "bench/worker/rank_endpoints.hpp"
+#include "bench/worker/rank_resources.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/nccl.hpp"

@@ -10,13 +10,16 @@
 #include "bench/hosts/host_facts.hpp"
 #include "bench/hosts/reach.hpp"
 #include "bench/worker/collective.hpp"
-#include "bench/worker/facts.hpp"
-#include "bench/worker/rank_endpoints.hpp"
+#include "bench/worker/protocol.hpp"
+#include "bench/worker/rank_resources.hpp"
 #include "bench/worker/speed_probe.hpp"
 #include "bench/worker/training.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/host_name.hpp"
 #include "collectives/base/text.hpp"
+#include "collectives/cuda/nccl.hpp"
+#include "collectives/endpoints/endpoint.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 namespace {
@@ -52,6 +55,13 @@ void say(const WorkerLine& line) {
 }
 
 }  // namespace
+
+WorkerFacts own_facts() {
+  return {.torch = torch_facts(),
+          .mpi = mpi_library(),
+          .nccl = nccl_version(),
+          .gpu_training = gpu_training_availability()};
+}
 
 ExitCode run_worker(const Call& call, const PeerSet& peers) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // no worker outlives its launcher

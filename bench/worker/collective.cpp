@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "bench/worker/cores.hpp"
+#include "bench/worker/rank_resources.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/executors/executor.hpp"

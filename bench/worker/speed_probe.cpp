@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "analysis/statistics/statistics.hpp"
-#include "bench/worker/cores.hpp"
+#include "bench/worker/rank_resources.hpp"
 #include "collectives/transport/host_place.hpp"
 #include "collectives/transport/operation.hpp"
 
