@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <span>
 
-#include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/environment.hpp"
+#include "bench/launch/host.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/launch/process.hpp"

@@ -9,7 +9,7 @@
 #include "analysis/import/import.hpp"
 #include "bench/command/common_options.hpp"
 #include "bench/database/outputs.hpp"
-#include "bench/doctor/available_memory.hpp"
+#include "bench/launch/host.hpp"
 #include "bench/output/feature.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/sweep/prediction_options.hpp"

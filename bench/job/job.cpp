@@ -6,7 +6,7 @@
 
 #include "analysis/job/job_format.hpp"
 #include "bench/command/common_options.hpp"
-#include "bench/doctor/available_memory.hpp"
+#include "bench/launch/host.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/output/document_output.hpp"
 #include "bench/output/feature.hpp"

@@ -1,7 +1,8 @@
 #pragma once
 
 /// The hosts that a person or an engine gives to ranks. An engine supplies an allocation; the launcher stays mpirun (or
-/// srun). Pure, but for reading the host file.
+/// srun). Also those of the job in which hbench is started, as its engine's variables say them. Pure, but for reading
+/// files of hosts.
 
 #include <cstdlib>
 #include <filesystem>
@@ -10,9 +11,20 @@
 #include <vector>
 
 #include "bench/launch/host_list.hpp"
-#include "bench/launch/surrounding_job.hpp"
 
 namespace hbench {
+
+/// Gives an environment variable, null where there is none.
+using ReadVariable = std::function<const char*(const char* name)>;
+
+/// The hosts of the job around us: of Slurm, LSF, PBS, Cobalt, Grid Engine, Flux, SkyPilot, SageMaker, dstack or Azure
+/// Batch, or of Open MPI's own variables for a default host file (of ORTE and, since Open MPI 5, of PRRTE); none where
+/// there is no job, or one that names no other hosts. A note says which hosts of the job are not used. \throws Error
+/// (environment) for a file of hosts that cannot be read, Error (usage) for a list that is none.
+Allocation surrounding_job(const ReadVariable& variable, const std::function<std::string()>& ask_flux);
+
+/// The names of the variables that `surrounding_job` takes hosts from, in words.
+std::string variables_with_hosts();
 
 inline constexpr const char* kExpectHostsFlag = "--expect-hosts";
 

@@ -11,7 +11,7 @@
 
 #include "analysis/catalogue/check.hpp"
 #include "analysis/prediction/rate_model.hpp"
-#include "bench/command/actions.hpp"
+#include "bench/command/arguments.hpp"
 #include "bench/command/common_options.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/output/document_output.hpp"

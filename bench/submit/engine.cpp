@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "bench/command/shell_word.hpp"
+#include "bench/command/command_line.hpp"
 #include "bench/launch/allocation.hpp"
 
 namespace hbench {

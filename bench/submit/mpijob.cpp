@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "bench/command/shell_word.hpp"
+#include "bench/command/command_line.hpp"
 #include "collectives/base/text.hpp"
 #include "reports/formats/plain_text.hpp"
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "bench/command/shell_word.hpp"
+#include "bench/command/command_line.hpp"
 #include "collectives/base/parameters.hpp"
 #include "collectives/base/text.hpp"
 

@@ -8,8 +8,8 @@
 #include <cstdio>
 
 #include "bench/command/arguments.hpp"
+#include "bench/command/command_line.hpp"
 #include "bench/command/program.hpp"
-#include "bench/command/shell_word.hpp"
 #include "bench/launch/host.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <climits>
 
-#include "bench/command/actions.hpp"
+#include "bench/command/arguments.hpp"
 #include "bench/command/common_options.hpp"
 #include "bench/database/text.hpp"
 

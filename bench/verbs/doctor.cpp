@@ -10,7 +10,6 @@
 #include "analysis/prediction/case_memory.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/program.hpp"
-#include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/diagnosis.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/doctor/gpu_findings.hpp"

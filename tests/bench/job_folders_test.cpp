@@ -1,4 +1,4 @@
-#include "bench/launch/job_folders.hpp"
+#include "bench/launch/start_ranks.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "bench/launch/surrounding_job.hpp"
+#include "bench/launch/allocation.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "bench/launch/allocation.hpp"
 #include "collectives/base/host_name.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/mutate.hpp"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/track/bisection.hpp"
-#include "bench/command/shell_word.hpp"
+#include "bench/command/command_line.hpp"
 #include "bench/track/git.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/track/bisection.hpp"
