@@ -10,7 +10,6 @@
 #include "bench/launch/installation.hpp"
 #include "bench/output/document_output.hpp"
 #include "bench/output/feature.hpp"
-#include "bench/output/output_file.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "reports/job/job.hpp"
 

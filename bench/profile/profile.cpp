@@ -16,7 +16,6 @@
 #include "bench/launch/installation.hpp"
 #include "bench/output/document_output.hpp"
 #include "bench/output/feature.hpp"
-#include "bench/output/output_file.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"

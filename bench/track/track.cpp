@@ -15,7 +15,6 @@
 #include "bench/launch/installation.hpp"
 #include "bench/output/document_output.hpp"
 #include "bench/output/feature.hpp"
-#include "bench/output/output_file.hpp"
 #include "bench/sweep/measured_place.hpp"
 #include "bench/track/git.hpp"
 #include "bench/track/project.hpp"

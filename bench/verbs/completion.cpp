@@ -9,8 +9,8 @@
 #include "bench/command/man_page.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
+#include "bench/output/document_output.hpp"
 #include "bench/output/listing.hpp"
-#include "bench/output/output_file.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {

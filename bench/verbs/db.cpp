@@ -6,7 +6,7 @@
 
 #include "bench/command/arguments.hpp"
 #include "bench/command/common_options.hpp"
-#include "bench/database/text.hpp"
+#include "bench/database/database.hpp"
 
 namespace hbench {
 namespace {

@@ -14,7 +14,6 @@
 #include "bench/doctor/environment.hpp"
 #include "bench/doctor/gpu_findings.hpp"
 #include "bench/emulation/emulated_launch.hpp"
-#include "bench/hosts/host_options.hpp"
 #include "bench/hosts/preflight.hpp"
 #include "bench/hosts/slow_hosts.hpp"
 #include "bench/launch/host.hpp"

@@ -8,7 +8,6 @@
 #include <array>
 
 #include "bench/hosts/host_facts.hpp"
-#include "bench/hosts/reach.hpp"
 #include "bench/worker/collective.hpp"
 #include "bench/worker/protocol.hpp"
 #include "bench/worker/rank_resources.hpp"
