@@ -5,256 +5,111 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 
 #include "bench/command/command_line.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/text.hpp"
 #include "reports/formats/plain_text.hpp"
 
 namespace hbench {
+
+extern const std::string_view kTemplate_mpijob;  // mpijob.yaml.in
+
 namespace {
 
 std::string or_else(const std::string& given, const std::string& otherwise) {
   return given.empty() ? otherwise : given;
 }
 
-/// Of the launcher, which starts ranks, simulates and writes the report, but trains nothing.
-constexpr std::string_view kLauncherLimits = R"({cpu: "2", memory: "4Gi"})";
 /// Kubernetes has no deadline of its own: a job that hangs would hold its GPUs until somebody looks.
 constexpr double kLongestSeconds = 24 * 3600;
-
-/// A YAML scalar that is text whatever it holds. The submission was checked for what no YAML can hold.
-std::string scalar(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : clean_text(text)) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
-/// An argument of a container: Kubernetes would put a variable's value in the place of $(NAME), and takes $$ for $.
-std::string argument(std::string_view text) {
-  std::string doubled;
-  for (const char c : text) doubled.append(c == '$' ? 2 : 1, c);
-  return scalar(doubled);
-}
-
-// The parts of the YAML. Each ends with a line break, or is empty.
-
-std::string labels(const Submission& submission, std::string_view component) {
-  return fmt::format("{{app.kubernetes.io/name: hbench, {}: {}, {}: {}}}", kInstanceLabel, scalar(submission.job),
-                     kComponentLabel, component);
-}
-
-std::string namespace_line(const Submission& submission) {
-  const std::string& name = submission.option("namespace");
-  return name.empty() ? "" : fmt::format("  namespace: {}\n", scalar(name));
-}
-
-std::string claim(const Submission& submission) {
-  if (!submission.option("claim").empty()) return "";
-  const std::string& storage_class = submission.option("storage-class");
-  return fmt::format(R"(apiVersion: v1
-kind: PersistentVolumeClaim
-metadata:
-  name: {}
-{}  labels: {}
-spec:
-  accessModes: [ReadWriteOnce]
-{}  resources:
-    requests:
-      storage: {}
----
-)",
-                     scalar(results_claim(submission)), namespace_line(submission),
-                     labels(submission, kResultsComponent),
-                     storage_class.empty() ? "" : fmt::format("  storageClassName: {}\n", scalar(storage_class)),
-                     scalar(submission.option("storage")));
-}
-
-std::string queue_label(const Submission& submission) {
-  const std::string& queue = submission.option("queue");
-  return queue.empty() ? "" : fmt::format("    kueue.x-k8s.io/queue-name: {}\n", scalar(queue));
-}
-
-std::string volcano_queue(const Submission& submission) {
-  const std::string& queue = submission.option("queue");
-  return queue.empty() ? "" : fmt::format("      queue: {}\n", scalar(queue));
-}
-
-std::int64_t deadline(const Submission& submission) {
-  const double seconds = submission.time_limit.value > 0 ? submission.time_limit.value : kLongestSeconds;
-  return static_cast<std::int64_t>(std::ceil(seconds));
-}
-
-/// A launcher is started again whatever it ended with: the operator gives its Job this limit and no podFailurePolicy,
-/// for which an MPIJob has no field (kubeflow/mpi-operator, newLauncherJob). So wrong flags, which `submit` finds
-/// before, would end three more pods.
-std::string head(const Submission& submission) {
-  return fmt::format(R"(apiVersion: kubeflow.org/v2beta1
-kind: MPIJob
-metadata:
-  name: {}
-{}  labels:
-    app.kubernetes.io/name: hbench
-    {}: {}
-    {}: {}
-{}spec:
-  slotsPerWorker: {}
-  # sshd runs as a user without root's rights.
-  sshAuthMountPath: /home/mpiuser/.ssh
-  # Else the launcher fails while names and sshd of workers are not there yet.
-  launcherCreationPolicy: WaitForWorkersReady
-  runPolicy:
-    cleanPodPolicy: Running
-    # A launcher that is started again goes on with --resume.
-    backoffLimit: 3
-    activeDeadlineSeconds: {}
-    ttlSecondsAfterFinished: 86400
-    # Launcher and workers are started together or not at all, where Volcano or the coscheduling plug-in schedules.
-    schedulingPolicy:
-      minAvailable: {}
-{}  mpiReplicaSpecs:
-)",
-                     scalar(submission.job), namespace_line(submission), kInstanceLabel, scalar(submission.job),
-                     kComponentLabel, kJobComponent, queue_label(submission), submission.ranks_per_node,
-                     deadline(submission), submission.nodes + 1, volcano_queue(submission));
-}
-
-/// Of both pods: what the Pod Security Standard `restricted` asks for, and no access to the cluster.
-std::string pod_rights(const Submission& submission) {
-  const std::string& secret = submission.option("pull-secret");
-  return fmt::format(R"(          automountServiceAccountToken: false
-          enableServiceLinks: false
-{}          securityContext:
-            runAsNonRoot: true
-            runAsUser: {}
-            runAsGroup: {}
-            fsGroup: {}
-            fsGroupChangePolicy: OnRootMismatch
-            seccompProfile: {{type: RuntimeDefault}}
-)",
-                     secret.empty() ? "" : fmt::format("          imagePullSecrets: [{{name: {}}}]\n", scalar(secret)),
-                     kImageUser, kImageUser, kImageUser);
-}
 
 /// Pods have one interface, of this name, and seldom a subnet that is the same on all nodes.
 constexpr const char *kNetworkFlag = "--network-interface", *kPodInterface = "eth0";
 
-/// What the container runs: the image's own hbench, whatever the program here is called.
-std::string sweep_command(const Submission& submission) {
-  std::string lines = "            command: [hbench, sweep]\n            args:\n";
-  std::vector<std::string> arguments = submission.sweep_into(kResultsFolder);
+/// By the name of a placeholder. No value: lines that name it are left out; several: such a line is there for each.
+using TemplateValues = std::map<std::string, std::vector<std::string>>;
+
+/// `text` within the quotes of a YAML scalar. The submission was checked for what no YAML can hold.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : clean_text(text)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+/// Lines that begin with `##` are for those who read the template.
+std::string filled(std::string_view pattern, const TemplateValues& values) {
+  std::string out;
+  for (const std::string_view line : lines_of(pattern)) {
+    if (trimmed(line).starts_with("##")) continue;
+    std::vector<const std::vector<std::string>*> known;
+    const std::vector<std::string_view> parts = split(line, '@');
+    for (std::size_t i = 1; i < parts.size(); i += 2) known.push_back(&values.at(std::string(parts[i])));
+    std::size_t times = 1;
+    for (const auto* each : known) times = each->size() == 1 ? times : each->size();
+    for (std::size_t which = 0; which < times; ++which) {
+      out += parts[0];
+      for (std::size_t i = 0; i < known.size(); ++i)
+        out.append(escaped((*known[i])[known[i]->size() == 1 ? 0 : which])).append(parts[2 * i + 2]);
+      out += '\n';
+    }
+  }
+  return out;
+}
+
+/// What the container runs. Kubernetes would put a variable's value in the place of $(NAME), and takes $$ for $.
+std::vector<std::string> sweep_arguments(const Submission& submission) {
+  std::vector<std::string> arguments = submission.sweep_into(kResultsFolder), doubled;
   if (std::ranges::none_of(submission.sweep, [](const std::string& text) { return is_flag(text, kNetworkFlag); }))
     arguments.insert(arguments.begin() + std::ssize(submission.sweep), {kNetworkFlag, kPodInterface});
   const std::vector<std::string> expected = submission.expected_hosts();
   arguments.insert(arguments.begin() + std::ssize(submission.sweep), expected.begin(), expected.end());
-  for (const std::string& text : arguments) lines += fmt::format("            - {}\n", argument(text));
-  return lines;
+  for (const std::string& text : arguments) {
+    std::string& out = doubled.emplace_back();
+    for (const char c : text) out.append(c == '$' ? 2 : 1, c);
+  }
+  return doubled;
 }
 
-std::string launcher(const Submission& submission) {
-  return fmt::format(R"(    Launcher:
-      replicas: 1
-      restartPolicy: Never
-      template:
-        metadata:
-          labels: {}
-        spec:
-{}          containers:
-          - name: launcher
-            image: {}
-            securityContext:
-              allowPrivilegeEscalation: false
-              capabilities: {{drop: [ALL]}}
-{}            resources:
-              limits: {}
-            volumeMounts:
-            # The folder of this job: others may share the claim, and /lost+found is nobody's.
-            - {{name: results, mountPath: {}, subPath: {}}}
-          volumes:
-          - name: results
-            persistentVolumeClaim: {{claimName: {}}}
-)",
-                     labels(submission, kLauncherComponent), pod_rights(submission), scalar(submission.option("image")),
-                     sweep_command(submission), kLauncherLimits, kResultsFolder, scalar(submission.job),
-                     scalar(results_claim(submission)));
+std::string deadline(const Submission& submission) {
+  const double seconds = submission.time_limit.value > 0 ? submission.time_limit.value : kLongestSeconds;
+  return std::to_string(static_cast<std::int64_t>(std::ceil(seconds)));
 }
 
-std::string node_selector(const Submission& submission) {
-  const std::string& text = submission.option("node-selector");
-  if (text.empty()) return "";
-  std::string lines = "          nodeSelector:\n";
-  for (const KeyAndValue& pair : pairs_of(text))
-    lines += fmt::format("            {}: {}\n", scalar(pair.key), scalar(pair.value.value_or("")));
-  return lines;
-}
-
-/// Nodes with GPUs are often tainted, so that nothing else lands there.
-std::string tolerations(const Submission& submission) {
-  if (submission.gpus_per_node == 0) return "";
-  return fmt::format("          tolerations:\n          - {{key: {}, operator: Exists}}\n",
-                     scalar(submission.option("gpu-resource")));
-}
-
-/// IPC_LOCK lets RDMA register memory. It is asked for only with RDMA: many namespaces forbid it.
-std::string capabilities(const Submission& submission) {
-  return submission.option("rdma-resource").empty() ? "{drop: [ALL]}" : "{drop: [ALL], add: [IPC_LOCK]}";
-}
-
-/// Limits alone: requests are equal to them then, so that no worker is the first to be evicted.
-std::string worker_limits(const Submission& submission) {
-  std::string lines = fmt::format("                cpu: {}\n                memory: {}\n",
-                                  scalar(worker_cpu(submission)), scalar(worker_memory(submission)));
-  const auto add = [&](std::string_view name, int count) {
-    lines += fmt::format("                {}: {}\n", scalar(name), count);
+TemplateValues values_of(const Submission& submission) {
+  TemplateValues values{
+      {"job", {submission.job}},
+      {"claim", {results_claim(submission)}},
+      {"nodes", {std::to_string(submission.nodes)}},
+      {"pods", {std::to_string(submission.nodes + 1)}},
+      {"ranks-per-node", {std::to_string(submission.ranks_per_node)}},
+      {"gpus", {std::to_string(submission.gpus_per_node)}},
+      {"deadline", {deadline(submission)}},
+      {"user", {std::to_string(kImageUser)}},
+      {"results", {std::string(kResultsFolder)}},
+      {"argument", sweep_arguments(submission)},
+      {"cpu", {worker_cpu(submission)}},
+      {"memory", {worker_memory(submission)}},
+      {"shm", {worker_shm(submission)}},
   };
-  if (submission.gpus_per_node > 0) add(submission.option("gpu-resource"), submission.gpus_per_node);
+  for (const auto& [name, value] : submission.options) values.try_emplace(name, value.empty() ? 0 : 1, value);
+  std::vector<std::string>&keys = values["selector-key"], &selected = values["selector-value"];
+  for (const KeyAndValue& pair : pairs_of(submission.option("node-selector"))) {
+    keys.emplace_back(pair.key);
+    selected.emplace_back(pair.value.value_or(""));
+  }
+  values["if-selector"].resize(keys.empty() ? 0 : 1);
+  values["if-gpus"].resize(submission.gpus_per_node > 0 ? 1 : 0);
+  if (submission.gpus_per_node == 0) values["gpu-resource"].clear();
   const std::string& rdma = submission.option("rdma-resource");
-  if (!rdma.empty()) add(pair_of(rdma).key, count_of(rdma).value_or(1));
-  return lines;
-}
-
-std::string worker(const Submission& submission) {
-  return fmt::format(R"(    Worker:
-      replicas: {}
-      # An sshd that was killed, by lack of memory say, comes back for the cases that are left.
-      restartPolicy: OnFailure
-      template:
-        metadata:
-          labels: {}
-        spec:
-{}          terminationGracePeriodSeconds: 5
-{}{}          affinity:
-            # One worker on a node: two would share its network.
-            podAntiAffinity:
-              requiredDuringSchedulingIgnoredDuringExecution:
-              - labelSelector:
-                  matchLabels: {}
-                topologyKey: kubernetes.io/hostname
-          containers:
-          - name: worker
-            image: {}
-            securityContext:
-              allowPrivilegeEscalation: false
-              capabilities: {}
-            command: [/usr/sbin/sshd, -D, -e, -f, /home/mpiuser/.sshd_config]
-            readinessProbe:
-              tcpSocket: {{port: 2222}}
-              initialDelaySeconds: 2
-              periodSeconds: 5
-            resources:
-              limits:
-{}            volumeMounts:
-            # A container's own /dev/shm has 64 MiB: too little for NCCL.
-            - {{name: shm, mountPath: /dev/shm}}
-          volumes:
-          - name: shm
-            emptyDir: {{medium: Memory, sizeLimit: {}}}
-)",
-                     submission.nodes, labels(submission, "worker"), pod_rights(submission), node_selector(submission),
-                     tolerations(submission), labels(submission, "worker"), scalar(submission.option("image")),
-                     capabilities(submission), worker_limits(submission), scalar(worker_shm(submission)));
+  if (!rdma.empty()) values["rdma-resource"] = {std::string(pair_of(rdma).key)};
+  values["rdma-count"] = {std::to_string(count_of(rdma).value_or(1))};
+  values["rdma-capability"] = {rdma.empty() ? "" : ", add: [IPC_LOCK]"};
+  return values;
 }
 
 }  // namespace
@@ -299,8 +154,11 @@ std::optional<int> count_of(std::string_view resource) {
 }
 
 std::string rendered_mpijob(const Submission& submission) {
-  return "# hbench submit --engine kubernetes: for Kubeflow's MPI operator, version 0.5 or newer\n" +
-         claim(submission) + head(submission) + launcher(submission) + worker(submission);
+  std::string yaml = filled(kTemplate_mpijob, values_of(submission));
+  if (submission.option("claim").empty()) return yaml;
+  constexpr std::string_view kNextDocument = "---\n";
+  const std::size_t claim = yaml.find('\n') + 1;
+  return yaml.erase(claim, yaml.find(kNextDocument) + kNextDocument.size() - claim);
 }
 
 }  // namespace hbench
