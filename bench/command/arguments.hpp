@@ -11,10 +11,8 @@
 ///     if (arguments.parse(call)) return ExitCode::good;  // help was printed
 
 #include <cstddef>
-#include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

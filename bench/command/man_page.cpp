@@ -6,7 +6,6 @@
 #include <cctype>
 
 #include "bench/command/program.hpp"
-#include "bench/command/verb.hpp"
 
 namespace hbench {
 namespace {

@@ -6,7 +6,6 @@
 
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
 #include <barrier>
 #include <chrono>
 #include <cstdio>

@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <malloc.h>
 #include <sched.h>
 #include <unistd.h>

@@ -15,7 +15,6 @@
 #include "bench/worker/loop_memory.hpp"
 #include "bench/worker/rank_resources.hpp"
 #include "collectives/cuda/gpu_facts.hpp"
-#include "collectives/endpoints/endpoint.hpp"
 
 namespace hbench {
 
