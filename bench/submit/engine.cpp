@@ -87,11 +87,10 @@ std::optional<JobState> asked(const Engine& engine, const Submission& submission
 
 extern const Engine kSlurmEngine, kKubernetesEngine, kSparkEngine;
 
-namespace {
-constexpr std::array kEngines{&kSlurmEngine, &kKubernetesEngine, &kSparkEngine};
+std::span<const Engine* const> engines() {
+  static constexpr std::array kEngines{&kSlurmEngine, &kKubernetesEngine, &kSparkEngine};
+  return kEngines;
 }
-
-std::span<const Engine* const> engines() { return kEngines; }
 
 std::vector<std::string> Submission::sweep_into(const std::filesystem::path& where) const {
   std::vector<std::string> arguments = sweep;

@@ -53,27 +53,6 @@ void say(const WorkerLine& line) {
   [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
 }
 
-}  // namespace
-
-WorkerFacts own_facts() {
-  return {.torch = torch_facts(),
-          .mpi = mpi_library(),
-          .nccl = nccl_version(),
-          .gpu_training = gpu_training_availability()};
-}
-
-ExitCode run_worker(const Call& call, const PeerSet& peers) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // no worker outlives its launcher
-  if (call.arguments.size() != 1)
-    throw Error(ExitCode::usage, "internal verb: workers are started by hbench", "hbench --help lists the verbs");
-  if (const auto collectives = parse_collective_order(call.arguments.front()))
-    return run_collective_worker(*collectives, peers, say);
-  if (const auto probe = parse_probe_order(call.arguments.front())) return run_probe_worker(*probe, say);
-  return run_training_worker(parse_work_order(call.arguments.front()), say);
-}
-
-namespace {
-
 constexpr Verb kWorker{
     .name = "worker",
     .summary = "one rank of a measured case; started by sweep, collective and doctor --hosts",
@@ -124,6 +103,23 @@ constexpr Verb kReach{
 constexpr std::array kWorkerVerbs{&kWorker, &kFacts, &kHost, &kReach};
 
 }  // namespace
+
+WorkerFacts own_facts() {
+  return {.torch = torch_facts(),
+          .mpi = mpi_library(),
+          .nccl = nccl_version(),
+          .gpu_training = gpu_training_availability()};
+}
+
+ExitCode run_worker(const Call& call, const PeerSet& peers) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // no worker outlives its launcher
+  if (call.arguments.size() != 1)
+    throw Error(ExitCode::usage, "internal verb: workers are started by hbench", "hbench --help lists the verbs");
+  if (const auto collectives = parse_collective_order(call.arguments.front()))
+    return run_collective_worker(*collectives, peers, say);
+  if (const auto probe = parse_probe_order(call.arguments.front())) return run_probe_worker(*probe, say);
+  return run_training_worker(parse_work_order(call.arguments.front()), say);
+}
 
 std::span<const Verb* const> worker_verbs() { return kWorkerVerbs; }
 
