@@ -22,16 +22,6 @@ namespace {
 /// Hosts in a sentence.
 constexpr std::size_t kShownHosts = 16;
 
-[[noreturn]] void refuse_few_hosts(const Allocation& allocation, int expected) {
-  const std::string why = !allocation.note.empty() ? "; " + allocation.note
-                          : allocation.is_local()  ? "; looked at " + variables_with_hosts()
-                                                   : "";
-  throw Error(ExitCode::environment,
-              fmt::format("--expect-hosts {}: the job has {}{}", expected,
-                          allocation.is_local() ? "this machine alone" : allocation.in_words(), why),
-              "see why the engine's list of hosts does not reach this command, or name them with -H or --hostfile");
-}
-
 bool is_this_machine(const std::string& name) {
   return name == "localhost" || short_host_name(name) == short_host_name(own_host_name());
 }
@@ -255,6 +245,45 @@ Allocation without_names(const Variables& variables) {
   return {};
 }
 
+/// The hosts of the job around us: of Slurm, LSF, PBS, Cobalt, Grid Engine, Flux, SkyPilot, SageMaker, dstack or Azure
+/// Batch, or of Open MPI's own variables for a default host file (of ORTE and, since Open MPI 5, of PRRTE); none where
+/// there is no job, or one that names no other hosts. A note says which hosts of the job are not used. \throws Error
+/// (environment) for a file of hosts that cannot be read, Error (usage) for a list that is none.
+Allocation surrounding_job(const ReadVariable& variable, const std::function<std::string()>& ask_flux) {
+  const Variables variables(variable);
+  Allocation job = slurm_allocation(variables);
+  if (!job.is_local()) return job;
+  for (const FileVariable& each : kFileVariables)
+    if (const char* file = variables[each.name]; file != nullptr && job.is_local()) job = of_file(each, file);
+  if (const char* hosts = variables[kLsfHosts]; hosts != nullptr && job.is_local()) job = parse_lsf_hosts(hosts);
+  for (const ListVariable& each : kListVariables)
+    if (const char* text = variables[each.name]; text != nullptr && job.is_local())
+      job = of_list(variables, each, text);
+  if (job.origin == "LSF's job") leave_launch_node_out(job);
+  if (!job.is_local()) return job;
+  if (const int nodes = variables.number(kFluxNodes); nodes > 1) return flux_allocation(nodes, ask_flux);
+  return without_names(variables);
+}
+
+/// The names of the variables that `surrounding_job` takes hosts from, in words.
+std::string variables_with_hosts() {
+  std::string names = kSlurmNodes;
+  for (const FileVariable& each : kFileVariables) names += fmt::format(", {}", each.name);
+  names += fmt::format(", {}", kLsfHosts);
+  for (const ListVariable& each : kListVariables) names += fmt::format(", {}", each.name);
+  return fmt::format("{} and {}", names, kFluxNodes);
+}
+
+[[noreturn]] void refuse_few_hosts(const Allocation& allocation, int expected) {
+  const std::string why = !allocation.note.empty() ? "; " + allocation.note
+                          : allocation.is_local()  ? "; looked at " + variables_with_hosts()
+                                                   : "";
+  throw Error(ExitCode::environment,
+              fmt::format("--expect-hosts {}: the job has {}{}", expected,
+                          allocation.is_local() ? "this machine alone" : allocation.in_words(), why),
+              "see why the engine's list of hosts does not reach this command, or name them with -H or --hostfile");
+}
+
 }  // namespace
 
 int Allocation::slots() const {
@@ -327,30 +356,6 @@ int fewest_nodes(const Allocation& allocation, int workers) {
     if (workers % nodes == 0 && place_ranks(allocation, {.workers = workers, .nodes = nodes}).refusal.empty())
       return nodes;
   return 0;
-}
-
-Allocation surrounding_job(const ReadVariable& variable, const std::function<std::string()>& ask_flux) {
-  const Variables variables(variable);
-  Allocation job = slurm_allocation(variables);
-  if (!job.is_local()) return job;
-  for (const FileVariable& each : kFileVariables)
-    if (const char* file = variables[each.name]; file != nullptr && job.is_local()) job = of_file(each, file);
-  if (const char* hosts = variables[kLsfHosts]; hosts != nullptr && job.is_local()) job = parse_lsf_hosts(hosts);
-  for (const ListVariable& each : kListVariables)
-    if (const char* text = variables[each.name]; text != nullptr && job.is_local())
-      job = of_list(variables, each, text);
-  if (job.origin == "LSF's job") leave_launch_node_out(job);
-  if (!job.is_local()) return job;
-  if (const int nodes = variables.number(kFluxNodes); nodes > 1) return flux_allocation(nodes, ask_flux);
-  return without_names(variables);
-}
-
-std::string variables_with_hosts() {
-  std::string names = kSlurmNodes;
-  for (const FileVariable& each : kFileVariables) names += fmt::format(", {}", each.name);
-  names += fmt::format(", {}", kLsfHosts);
-  for (const ListVariable& each : kListVariables) names += fmt::format(", {}", each.name);
-  return fmt::format("{} and {}", names, kFluxNodes);
 }
 
 }  // namespace hbench

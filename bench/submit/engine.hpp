@@ -93,6 +93,10 @@ struct Engine {
 /// The table, in the order in which `hbench list engines` prints it.
 std::span<const Engine* const> engines();
 
+/// A time as sbatch takes it: `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes`
+/// or `days-hours:minutes:seconds`. None where a text is none of these, and for 0. Pure.
+std::optional<Seconds> slurm_time(std::string_view text);
+
 /// Runs one command of an engine to its end and gives what it printed. `line` gets each line as it comes; may be null.
 /// \throws Error (environment) with the command's own words where it fails.
 std::string run_engine_command(const std::vector<std::string>& argv,

@@ -39,6 +39,55 @@ bool is_label_of_any_length(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return is_lower_or_digit(c) || c == '-'; });
 }
 
+std::string or_else(const std::string& given, const std::string& otherwise) {
+  return given.empty() ? otherwise : given;
+}
+
+/// Quantities of a worker: of `--cpu`, `--memory` and `--shm`, or what is usual for as many ranks or GPUs.
+std::string worker_cpu(const Submission& submission) {
+  const int cores = submission.gpus_per_node > 0 ? 4 * submission.gpus_per_node : submission.ranks_per_node;
+  return or_else(submission.option("cpu"), std::to_string(cores));
+}
+
+std::string worker_memory(const Submission& submission) {
+  const int gibibytes = submission.gpus_per_node > 0 ? 16 * submission.gpus_per_node : 4 * submission.ranks_per_node;
+  return or_else(submission.option("memory"), fmt::format("{}Gi", gibibytes));
+}
+
+std::string worker_shm(const Submission& submission) {
+  return or_else(submission.option("shm"), fmt::format("{}Gi", submission.ranks_per_node));
+}
+
+struct KeyAndValue {
+  std::string_view key;
+  std::optional<std::string_view> value;  ///< none where there is no `=`
+};
+
+/// `a=b`.
+KeyAndValue pair_of(std::string_view text) {
+  const std::size_t sign = text.find('=');
+  if (sign == text.npos) return {text, std::nullopt};
+  return {text.substr(0, sign), text.substr(sign + 1)};
+}
+
+/// `a=b,c=d`; none for an empty text.
+std::vector<KeyAndValue> pairs_of(std::string_view text) {
+  std::vector<KeyAndValue> pairs;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    pairs.push_back(pair_of(text.substr(0, comma)));
+    text = comma == text.npos ? std::string_view() : text.substr(comma + 1);
+  }
+  return pairs;
+}
+
+/// How many devices a resource such as `rdma/ib=8` asks for: 1 without `=`; nothing where that is no number from 1 to
+/// 999.
+std::optional<int> count_of(std::string_view resource) {
+  const int count = parse_number<int>(pair_of(resource).value.value_or("1")).value_or(0);
+  return count >= 1 && count <= 999 ? std::optional(count) : std::nullopt;
+}
+
 // Each function gives the first refusal of its part, or nothing.
 
 std::string invalid(std::string_view option, std::string_view value, std::string_view expected) {
@@ -144,10 +193,6 @@ std::string refused_arguments(const Submission& submission) {
   return "";
 }
 
-std::string or_else(const std::string& given, const std::string& otherwise) {
-  return given.empty() ? otherwise : given;
-}
-
 /// Kubernetes has no deadline of its own: a job that hangs would hold its GPUs until somebody looks.
 constexpr double kLongestSeconds = 24 * 3600;
 
@@ -242,41 +287,6 @@ TemplateValues values_of(const Submission& submission) {
 
 std::string results_claim(const Submission& submission) {
   return or_else(submission.option("claim"), submission.job + "-results");
-}
-
-std::string worker_cpu(const Submission& submission) {
-  const int cores = submission.gpus_per_node > 0 ? 4 * submission.gpus_per_node : submission.ranks_per_node;
-  return or_else(submission.option("cpu"), std::to_string(cores));
-}
-
-std::string worker_memory(const Submission& submission) {
-  const int gibibytes = submission.gpus_per_node > 0 ? 16 * submission.gpus_per_node : 4 * submission.ranks_per_node;
-  return or_else(submission.option("memory"), fmt::format("{}Gi", gibibytes));
-}
-
-std::string worker_shm(const Submission& submission) {
-  return or_else(submission.option("shm"), fmt::format("{}Gi", submission.ranks_per_node));
-}
-
-KeyAndValue pair_of(std::string_view text) {
-  const std::size_t sign = text.find('=');
-  if (sign == text.npos) return {text, std::nullopt};
-  return {text.substr(0, sign), text.substr(sign + 1)};
-}
-
-std::vector<KeyAndValue> pairs_of(std::string_view text) {
-  std::vector<KeyAndValue> pairs;
-  while (!text.empty()) {
-    const std::size_t comma = text.find(',');
-    pairs.push_back(pair_of(text.substr(0, comma)));
-    text = comma == text.npos ? std::string_view() : text.substr(comma + 1);
-  }
-  return pairs;
-}
-
-std::optional<int> count_of(std::string_view resource) {
-  const int count = parse_number<int>(pair_of(resource).value.value_or("1")).value_or(0);
-  return count >= 1 && count <= 999 ? std::optional(count) : std::nullopt;
 }
 
 std::string rendered_mpijob(const Submission& submission) {

@@ -36,24 +36,6 @@ JobState mpijob_state(std::string_view printed);
 /// The name of the claim that has the results: `--claim`, or the one that is made.
 std::string results_claim(const Submission& submission);
 
-/// Quantities of a worker: of `--cpu`, `--memory` and `--shm`, or what is usual for as many ranks or GPUs.
-std::string worker_cpu(const Submission& submission);
-std::string worker_memory(const Submission& submission);
-std::string worker_shm(const Submission& submission);
-
-struct KeyAndValue {
-  std::string_view key;
-  std::optional<std::string_view> value;  ///< none where there is no `=`
-};
-
-/// `a=b`.
-KeyAndValue pair_of(std::string_view text);
-/// `a=b,c=d`; none for an empty text.
-std::vector<KeyAndValue> pairs_of(std::string_view text);
-/// How many devices a resource such as `rdma/ib=8` asks for: 1 without `=`; nothing where that is no number from 1 to
-/// 999.
-std::optional<int> count_of(std::string_view resource);
-
 /// At most 63 lower-case letters, digits and dashes, a letter or digit at both ends (a label of RFC 1123): namespaces.
 bool is_kubernetes_label(std::string_view text);
 /// The same, with a letter in front (a label of RFC 1035): services and what is named after them, such as an MPIJob.

@@ -1,20 +1,38 @@
-#include "bench/submit/slurm.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "bench/command/command_line.hpp"
 #include "bench/launch/installation.hpp"
+#include "bench/submit/engine.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/parameters.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
+
+/// The flags of `hbench submit --engine slurm`. The first ones mean to sbatch what they are called, and are passed on
+/// where they are given.
+constexpr std::size_t kPassedOnToSbatch = 7;
+constexpr std::array<EngineOption, kPassedOnToSbatch + 5> kSlurmOptions = {{
+    {"partition", "where to run; empty: the site's default", ""},
+    {"account", "who pays", ""},
+    {"qos", "quality of service", ""},
+    {"constraint", "features that nodes must have, such as 'a100&ib'", ""},
+    {"reservation", "a reservation to run in", ""},
+    {"exclude", "nodes not to run on, such as n[3-4]", ""},
+    {"gres", "generic resources of a node, such as gpu:a100:4, where a site has no --gpus-per-node", ""},
+    {"sbatch", "another option of sbatch, such as '--licenses=lustre' (repeatable)", "", true},
+    {"cpus-per-task", "cores of a rank; empty: 1, with GPUs the site's default", ""},
+    {"exclusive", "nodes without other jobs, which would disturb: yes or no", "yes"},
+    {"restarts", "how often the job starts again when its time limit is near; 0: never, nor after a preemption", "8"},
+    {"setup", "a shell command before the sweep, such as 'module load openmpi'", ""},
+}};
 
 /// Before the time limit, Slurm sends the signal up to a minute sooner than this. A sweep needs some seconds to end.
 constexpr int kWarningSeconds = 60;
@@ -151,6 +169,55 @@ std::string setup(const Submission& submission) {
   return command.empty() ? "" : command + "\n";
 }
 
+/// As `Engine::gpus_per_node`: of `--gres`.
+int slurm_gpus(const Submission::Options& options) {
+  std::string resources = options.find("gres")->second;
+  for (const std::string_view line : lines_of(options.find("sbatch")->second))
+    if (const std::string_view name = name_of_line(line); name == "--gres" && name.size() < line.size())
+      resources.append(",").append(line.substr(name.size() + 1));
+  for (const std::string_view item : split(resources, ',')) {
+    const std::string_view resource = trimmed(item);
+    if (resource == "gpu" || resource.starts_with("gpu:"))
+      return parse_number<int>(resource.substr(resource.rfind(':') + 1)).value_or(1);
+  }
+  return 0;
+}
+
+/// As `Engine::refuses`.
+std::string slurm_refuses(const Submission& submission) {
+  for (const auto& [name, value] : submission.options)
+    if (name != "sbatch" && !fits_a_line(value))
+      return fmt::format("the value of --{} has a line break or another control character", name);
+  for (const std::string_view line : extra_lines(submission))
+    if (std::string why = refused_line(line); !why.empty()) return why;
+  if (const int gpus = slurm_gpus(submission.options); gpus > 0 && gpus != submission.gpus_per_node)
+    return fmt::format("--gres asks for {} GPUs of each node, and --gpus-per-node for {}", gpus,
+                       submission.gpus_per_node);
+  for (const std::filesystem::path& path : {submission.folder, submission.directory, submission.program})
+    if (!fits_a_line(path.string())) return "a folder's name has a line break or another control character";
+  if (submission.folder.string().find('\\') != std::string::npos)
+    return "the folder of --results has a backslash in its name, which Slurm leaves out";
+  if (!is_number(submission.option("restarts")))
+    return fmt::format("--restarts {}: not a whole number, 0 or more", submission.option("restarts"));
+  const std::string& cpus = submission.option("cpus-per-task");
+  if (!cpus.empty() && (!is_number(cpus) || cpus == "0"))
+    return fmt::format("--cpus-per-task {}: not a whole number, 1 or more", cpus);
+  const std::string& exclusive = submission.option("exclusive");
+  if (exclusive != "yes" && exclusive != "no") return fmt::format("--exclusive {}: neither yes nor no", exclusive);
+  if (submission.time_limit.value > 0 && submission.time_limit.value < 60 * kLeastMinutes)
+    return fmt::format("--time is less than {} minutes; Slurm counts whole ones, and the sweep ends in the last two",
+                       kLeastMinutes);
+  return "";
+}
+
+/// As `Engine::render`. \pre it is not refused.
+std::string slurm_script(const Submission& submission) {
+  return fmt::format(
+      "#!/bin/bash\n# Made by hbench submit. Each start goes on where the last one ended: sbatch THIS_FILE\n"
+      "{}\n{}{}{}{}{}",
+      directives(submission), variables(submission), setup(submission), kChecks, sweep(submission), kEnd);
+}
+
 /// Ten years, in seconds: no number in a time is more.
 constexpr double kMost = 10 * 365.0 * 24 * 3600;
 
@@ -277,52 +344,6 @@ std::vector<std::string> ask(const Submission&, const std::string& job) {
 }
 
 }  // namespace
-
-std::string slurm_refuses(const Submission& submission) {
-  for (const auto& [name, value] : submission.options)
-    if (name != "sbatch" && !fits_a_line(value))
-      return fmt::format("the value of --{} has a line break or another control character", name);
-  for (const std::string_view line : extra_lines(submission))
-    if (std::string why = refused_line(line); !why.empty()) return why;
-  if (const int gpus = slurm_gpus(submission.options); gpus > 0 && gpus != submission.gpus_per_node)
-    return fmt::format("--gres asks for {} GPUs of each node, and --gpus-per-node for {}", gpus,
-                       submission.gpus_per_node);
-  for (const std::filesystem::path& path : {submission.folder, submission.directory, submission.program})
-    if (!fits_a_line(path.string())) return "a folder's name has a line break or another control character";
-  if (submission.folder.string().find('\\') != std::string::npos)
-    return "the folder of --results has a backslash in its name, which Slurm leaves out";
-  if (!is_number(submission.option("restarts")))
-    return fmt::format("--restarts {}: not a whole number, 0 or more", submission.option("restarts"));
-  const std::string& cpus = submission.option("cpus-per-task");
-  if (!cpus.empty() && (!is_number(cpus) || cpus == "0"))
-    return fmt::format("--cpus-per-task {}: not a whole number, 1 or more", cpus);
-  const std::string& exclusive = submission.option("exclusive");
-  if (exclusive != "yes" && exclusive != "no") return fmt::format("--exclusive {}: neither yes nor no", exclusive);
-  if (submission.time_limit.value > 0 && submission.time_limit.value < 60 * kLeastMinutes)
-    return fmt::format("--time is less than {} minutes; Slurm counts whole ones, and the sweep ends in the last two",
-                       kLeastMinutes);
-  return "";
-}
-
-int slurm_gpus(const Submission::Options& options) {
-  std::string resources = options.find("gres")->second;
-  for (const std::string_view line : lines_of(options.find("sbatch")->second))
-    if (const std::string_view name = name_of_line(line); name == "--gres" && name.size() < line.size())
-      resources.append(",").append(line.substr(name.size() + 1));
-  for (const std::string_view item : split(resources, ',')) {
-    const std::string_view resource = trimmed(item);
-    if (resource == "gpu" || resource.starts_with("gpu:"))
-      return parse_number<int>(resource.substr(resource.rfind(':') + 1)).value_or(1);
-  }
-  return 0;
-}
-
-std::string slurm_script(const Submission& submission) {
-  return fmt::format(
-      "#!/bin/bash\n# Made by hbench submit. Each start goes on where the last one ended: sbatch THIS_FILE\n"
-      "{}\n{}{}{}{}{}",
-      directives(submission), variables(submission), setup(submission), kChecks, sweep(submission), kEnd);
-}
 
 std::optional<Seconds> slurm_time(std::string_view text) {
   const std::size_t dash = text.find('-');

@@ -17,7 +17,6 @@
 #include "bench/output/console.hpp"
 #include "bench/output/document_output.hpp"
 #include "bench/output/listing.hpp"
-#include "bench/submit/slurm.hpp"
 #include "bench/sweep/measured_place.hpp"
 #include "bench/sweep/options.hpp"
 #include "bench/sweep/plan.hpp"

@@ -42,12 +42,13 @@ constexpr std::size_t kTimesCaches = 4;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-}  // namespace
-
+/// Copies the input into the entry's buffer and runs the collective there.
 void run_out_of_place(LoopEntry& entry, std::span<const std::byte> input, Seconds timeout) {
   entry.device().copy(input, entry.buffer);
   entry.candidate->run(timeout);
 }
+
+}  // namespace
 
 void LoopCheck::check(LoopEntry& entry) {
   memory_.put_input(entry, entry.buffer);

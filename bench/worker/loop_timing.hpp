@@ -44,9 +44,6 @@ class LoopCheck {
   LoopMemory& memory_;
 };
 
-/// Copies the input into the entry's buffer and runs the collective there.
-void run_out_of_place(LoopEntry& entry, std::span<const std::byte> input, Seconds timeout);
-
 class MemoryPass {
  public:
   /// Reads every byte of `buffer` once, as `streams` equal parts side by side (what is over is left out).
