@@ -10,7 +10,7 @@
 #include "analysis/points/timed_steps.hpp"
 #include "bench/calibrate/record_step.hpp"
 #include "bench/doctor/environment.hpp"
-#include "bench/output/output_file.hpp"
+#include "bench/output/document_output.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/read_json.hpp"
 #include "collectives/base/text.hpp"

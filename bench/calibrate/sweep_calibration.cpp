@@ -12,7 +12,7 @@
 #include "bench/calibrate/record_step.hpp"
 #include "bench/frameworks/frameworks.hpp"
 #include "bench/launch/process.hpp"
-#include "bench/output/output_file.hpp"
+#include "bench/output/document_output.hpp"
 #include "bench/sweep/own_models.hpp"
 #include "bench/sweep/plan.hpp"
 #include "collectives/base/error.hpp"

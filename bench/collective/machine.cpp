@@ -9,12 +9,12 @@
 #include <cstdlib>
 #include <span>
 
-#include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/environment.hpp"
+#include "bench/launch/host.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/launch/process.hpp"
-#include "bench/worker/facts.hpp"
+#include "bench/worker/protocol.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/executors/executor.hpp"
 

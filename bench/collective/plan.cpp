@@ -8,7 +8,6 @@
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/simulated_collective.hpp"
 #include "analysis/records/fingerprint.hpp"
-#include "bench/collective/candidates.hpp"
 #include "bench/sweep/measured_place.hpp"
 #include "bench/worker/candidate.hpp"
 #include "bench/worker/pattern.hpp"

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <memory>
 
-#include "bench/command/common_options.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/parameters.hpp"

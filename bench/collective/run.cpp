@@ -14,7 +14,7 @@
 #include "bench/launch/process.hpp"
 #include "bench/launch/start_ranks.hpp"
 #include "bench/worker/collective.hpp"
-#include "bench/worker/cores.hpp"
+#include "bench/worker/rank_resources.hpp"
 #include "collectives/transport/host_place.hpp"
 
 namespace hbench {

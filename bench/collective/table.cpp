@@ -7,7 +7,6 @@
 #include <map>
 
 #include "bench/collective/plan.hpp"
-#include "bench/collective/summary.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

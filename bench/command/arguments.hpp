@@ -11,11 +11,11 @@
 ///     if (arguments.parse(call)) return ExitCode::good;  // help was printed
 
 #include <cstddef>
-#include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -108,5 +108,23 @@ class Arguments {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// One thing that a verb with several actions does, the first argument: `hbench profile diff`, `hbench db merge`.
+struct Action {
+  std::string_view name, summary;
+  /// Gets the arguments after the action's name.
+  ExitCode (*run)(const Call& call);
+};
+
+/// What help says of the verb, and errors of its actions.
+struct ActionTexts {
+  std::string_view verb;         ///< `hbench profile`
+  std::string_view description;  ///< one sentence
+  std::string_view kind;         ///< `action on profiles`, for `no <kind> 'dif'; did you mean 'diff'?`
+  std::string_view footer;       ///< below the list of actions
+};
+
+/// Runs the action that the first argument names; prints help where there is none. \throws Error (usage) for another.
+ExitCode run_action(const Call& call, const ActionTexts& texts, std::span<const Action> actions);
 
 }  // namespace hbench

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "bench/command/secrets.hpp"
+#include "bench/command/command_line.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {

@@ -9,7 +9,6 @@
 
 #include <cstdio>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "bench/command/verb.hpp"

@@ -65,6 +65,10 @@ struct CommandDescription {
 
 /// The description of a verb, or of its action where `arguments` begin with one. Runs nothing.
 /// \throws Error (usage) for an unknown action.
-CommandDescription describe(const Verb& verb, const std::vector<std::string>& arguments);
+inline CommandDescription describe(const Verb& verb, const std::vector<std::string>& arguments) {
+  CommandDescription description;
+  verb.run({.arguments = arguments, .description = &description});
+  return description;
+}
 
 }  // namespace hbench

@@ -15,7 +15,7 @@
 #include "bench/launch/process.hpp"
 #include "bench/output/document_output.hpp"
 #include "bench/output/feature.hpp"
-#include "bench/output/points_json.hpp"
+#include "bench/output/points.hpp"
 #include "bench/sweep/prediction_options.hpp"
 #include "bench/verbs/sweep_execution.hpp"
 #include "collectives/base/text.hpp"

@@ -10,15 +10,15 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
-#include <functional>
 #include <set>
 
 #include "bench/launch/host.hpp"
-#include "bench/worker/rank_endpoints.hpp"
+#include "bench/worker/rank_resources.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/nccl.hpp"
 #include "collectives/endpoints/endpoint.hpp"
+#include "collectives/executors/executor.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench {
@@ -221,6 +221,19 @@ std::map<std::string, std::string> environment_facts(bool uses_gpus) {
   for (auto& [key, value] : gpu_environment(only(driver_facts(), cuda_pci_addresses()), gpu_libraries()))
     facts[key] = std::move(value);
   return facts;
+}
+
+TrainingMeans own_training_means() {
+  TrainingMeans means;
+  if (const Availability torch = torch_availability(); !torch.available) means.no_training = torch.in_words();
+  if (const Availability gpu = gpu_training_availability(); gpu.available)
+    means.gpus = cuda_devices();
+  else
+    means.no_gpu = gpu.in_words();
+  for (const ExecutorKind* kind : executors())
+    if (const Availability there = kind->availability(); !there.available)
+      means.absent[std::string(kind->name)] = there.in_words();
+  return means;
 }
 
 }  // namespace hbench

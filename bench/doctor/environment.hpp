@@ -1,7 +1,8 @@
 #pragma once
 
-/// Facts about GPUs that results depend on, for `environment_facts`.
+/// Facts about this machine that results depend on, and what training can be measured with here.
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -38,5 +39,17 @@ DriverFacts only(DriverFacts driver, const std::vector<std::string>& addresses);
 /// `cuda`, `cuda_driver`, `nccl` and `cudnn`, of which only those are there that are known. A fact in which several
 /// GPUs are alike is reported once. Pure.
 std::map<std::string, std::string> gpu_environment(const DriverFacts& driver, const GpuLibraries& libraries);
+
+/// What training can be measured with on a machine.
+struct TrainingMeans {
+  std::string no_training;  ///< why no model can be trained; empty where one can
+  int gpus = 0;             ///< that models can be trained on
+  std::string no_gpu;       ///< why there are none
+  /// Why an executor cannot be used, by its name; those that can are not in it.
+  std::map<std::string, std::string, std::less<>> absent;
+};
+
+/// Of this machine. Asks the driver where there are GPUs.
+TrainingMeans own_training_means();
 
 }  // namespace hbench

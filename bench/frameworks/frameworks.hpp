@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "analysis/prediction/case_strategy.hpp"
 #include "workloads/models/models.hpp"

@@ -4,7 +4,7 @@
 /// What hbench wants to know of them it asks the worker, and what needs them in one process it lets the worker do.
 /// The functions of those libraries that hbench refers to are in the other files of this folder.
 
-#include "bench/worker/facts.hpp"
+#include "bench/worker/protocol.hpp"
 #include "collectives/base/library.hpp"
 
 namespace hbench {

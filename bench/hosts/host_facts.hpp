@@ -1,6 +1,7 @@
 #pragma once
 
-/// What a host says of itself, so that hosts can be compared before anything is timed on them.
+/// What a host says of itself and of the hosts that it reaches, so that hosts can be compared before anything is timed
+/// on them.
 
 #include <cstdint>
 #include <map>
@@ -8,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/doctor/training_means.hpp"
+#include "bench/doctor/environment.hpp"
+#include "collectives/base/units.hpp"
 
 namespace hbench {
 
@@ -51,5 +53,14 @@ HostFacts own_host_facts();
 std::string to_json(const HostFacts& facts);
 /// \throws Error (internal) for what `to_json` does not write.
 HostFacts parse_host_facts(std::string_view json);
+
+/// Opens a TCP connection to each other host, and takes theirs, on a high port as the ranks of a job do: a firewall
+/// between two hosts, or a name that means another machine, shows before a job hangs. All hosts call it at about the
+/// same time with the same `token`, which also says which ports. Returns those of `others` that were not reached within
+/// `patience`; keeps listening as long, or until all others have come.
+std::vector<std::string> unreached_hosts(const std::vector<std::string>& others, std::uint64_t token, Seconds patience);
+
+/// `{"unreached": ["n3"]}`, in one line.
+std::string unreached_json(const std::vector<std::string>& hosts);
 
 }  // namespace hbench

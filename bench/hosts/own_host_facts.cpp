@@ -8,9 +8,9 @@
 #include <fstream>
 #include <iterator>
 
-#include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/hosts/host_facts.hpp"
+#include "bench/launch/host.hpp"
 #include "bench/worker/process_identity.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/own_host.hpp"

@@ -2,15 +2,27 @@
 
 /// Hosts looked at before a job: whether they answer, agree and reach each other.
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "bench/command/arguments.hpp"
 #include "bench/hosts/compare_hosts.hpp"
 #include "bench/launch/allocation.hpp"
 #include "bench/launch/host.hpp"
 
 namespace hbench {
+
+/// What people say of hosts.
+struct HostOptions {
+  HostFlags named;
+  std::string network;  ///< as `Job::network`
+};
+
+/// `-H`, `--hostfile`, `--network-interface`, `--launcher` and `--expect-hosts`, of which the first two exclude each
+/// other. `options` outlives `app`.
+std::array<Option*, 5> add_host_options(Arguments& app, HostOptions& options);
 
 /// The result of a preflight.
 struct Preflight {

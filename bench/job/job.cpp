@@ -6,11 +6,10 @@
 
 #include "analysis/job/job_format.hpp"
 #include "bench/command/common_options.hpp"
-#include "bench/doctor/available_memory.hpp"
+#include "bench/launch/host.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/output/document_output.hpp"
 #include "bench/output/feature.hpp"
-#include "bench/output/output_file.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "reports/job/job.hpp"
 

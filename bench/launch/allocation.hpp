@@ -1,7 +1,8 @@
 #pragma once
 
 /// The hosts that a person or an engine gives to ranks. An engine supplies an allocation; the launcher stays mpirun (or
-/// srun). Pure, but for reading the host file.
+/// srun). Also those of the job in which hbench is started, as its engine's variables say them. Pure, but for reading
+/// files of hosts.
 
 #include <cstdlib>
 #include <filesystem>
@@ -10,9 +11,11 @@
 #include <vector>
 
 #include "bench/launch/host_list.hpp"
-#include "bench/launch/surrounding_job.hpp"
 
 namespace hbench {
+
+/// Gives an environment variable, null where there is none.
+using ReadVariable = std::function<const char*(const char* name)>;
 
 inline constexpr const char* kExpectHostsFlag = "--expect-hosts";
 

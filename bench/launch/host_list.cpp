@@ -13,6 +13,20 @@ namespace hbench {
 namespace {
 
 constexpr int kMostSlots = 100'000;
+
+/// Whether a text may be handed to programs as a host's name: none looks like a flag or holds what separates names.
+bool is_host_name(std::string_view name) {
+  return !name.empty() && name.front() != '-' && std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_';
+  });
+}
+
+/// A whole number of slots, or 0 where a text is none.
+int slots_in(std::string_view text) {
+  const int slots = parse_number<int>(text).value_or(0);
+  return slots >= 1 && slots <= kMostSlots ? slots : 0;
+}
+
 /// Of a job. The largest machines have a tenth of it.
 constexpr long kMostOfAJob = 100'000'000;
 
@@ -115,17 +129,6 @@ std::vector<std::string> expand(std::string_view piece, std::string_view list) {
 }
 
 }  // namespace
-
-bool is_host_name(std::string_view name) {
-  return !name.empty() && name.front() != '-' && std::ranges::all_of(name, [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_';
-  });
-}
-
-int slots_in(std::string_view text) {
-  const int slots = parse_number<int>(text).value_or(0);
-  return slots >= 1 && slots <= kMostSlots ? slots : 0;
-}
 
 bool HostList::add(std::string_view name, int slots) {
   slots_ += slots;

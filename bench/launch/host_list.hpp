@@ -29,12 +29,6 @@ struct Allocation {
   std::string in_words() const;
 };
 
-/// Whether a text may be handed to programs as a host's name: none looks like a flag or holds what separates names.
-bool is_host_name(std::string_view name);
-
-/// A whole number of slots, or 0 where a text is none.
-int slots_in(std::string_view text);
-
 /// Hosts in the order in which they are first named.
 class HostList {
  public:

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "bench/launch/installation.hpp"
-#include "bench/worker/rank_endpoints.hpp"
+#include "bench/worker/rank_resources.hpp"
 
 namespace hbench {
 namespace {

@@ -3,16 +3,22 @@
 /// The family of launchers: how worker processes are started. Pure: a job in, an argument vector out;
 /// `process.cpp` is the one file that spawns.
 
+#include <filesystem>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "bench/launch/job_folders.hpp"
 #include "collectives/base/library.hpp"
 
 namespace hbench {
+
+/// Where a launcher is to put files; each is empty where there is none.
+struct JobPaths {
+  std::filesystem::path temporary;      ///< on a file system: session folders
+  std::filesystem::path shared_memory;  ///< in memory: what ranks of one host share
+};
 
 /// What is to be started.
 struct Job {

@@ -4,6 +4,9 @@
 ///
 /// A question to hosts: a program that each of them runs, and what it writes.
 
+#include <sys/types.h>
+
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -12,6 +15,7 @@
 #include "bench/launch/allocation.hpp"
 #include "bench/launch/host.hpp"
 #include "bench/launch/job_outcome.hpp"
+#include "bench/launch/launcher.hpp"
 #include "collectives/base/units.hpp"
 
 namespace hbench {
@@ -61,5 +65,31 @@ struct HostQuestion {
 /// Starts one process on each host, all at once, and waits for all; on this machine alone where the allocation is
 /// local. In the order of the hosts. \throws Error (environment) when the launcher is missing.
 std::vector<HostAnswer> ask_hosts(const Allocation& allocation, const HostQuestion& question, const Host& here);
+
+/// Folders in which one job's launcher and MPI library put their files, so that nothing of them stays behind when they
+/// are killed before they can clean up. Makes them, and removes them with all that is in them. When hbench is killed, a
+/// process that waits for that removes them; when that one is killed as well (a container's end), the next hbench does:
+/// the folders' names hold the process that made them.
+class JobFolders {
+ public:
+  /// Below these two; without the second, in `paths().shared_memory` there is nothing and the library chooses.
+  /// \throws Error (environment) that names the folder when the first cannot be written.
+  JobFolders(const std::filesystem::path& temporary, const std::filesystem::path& shared_memory);
+  /// Below TMPDIR, or /tmp, and /dev/shm.
+  JobFolders();
+  ~JobFolders();
+  JobFolders(const JobFolders&) = delete;
+  JobFolders& operator=(const JobFolders&) = delete;
+
+  const JobPaths& paths() const { return paths_; }
+
+ private:
+  void start_cleaner();
+  void stop_cleaner();
+
+  JobPaths paths_;
+  int cleaner_input_ = -1;  ///< its end says to the cleaner that this process has died
+  pid_t cleaner_ = -1;
+};
 
 }  // namespace hbench

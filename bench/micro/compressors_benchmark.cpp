@@ -10,7 +10,7 @@
 #include <random>
 #include <string>
 
-#include "bench/micro/alternation.hpp"
+#include "bench/micro/in_turn.hpp"
 #include "collectives/compressors/compressor.hpp"
 
 namespace hbench {

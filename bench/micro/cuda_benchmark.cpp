@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/micro/device_times.hpp"
+#include "bench/micro/in_turn.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/cuda/codecs.hpp"

@@ -6,7 +6,6 @@
 
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
 #include <barrier>
 #include <chrono>
 #include <cstdio>
@@ -15,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "bench/micro/device_times.hpp"
+#include "bench/micro/in_turn.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/cuda_endpoints.hpp"

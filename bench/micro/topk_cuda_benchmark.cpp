@@ -13,7 +13,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "bench/micro/device_times.hpp"
+#include "bench/micro/in_turn.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "workloads/libtorch.hpp"

@@ -12,7 +12,7 @@
 #include <ATen/ops/topk.h>
 #include <benchmark/benchmark.h>
 
-#include "bench/micro/alternation.hpp"
+#include "bench/micro/in_turn.hpp"
 #include "collectives/compressors/compressor.hpp"
 
 namespace hbench {

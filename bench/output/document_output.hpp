@@ -1,11 +1,13 @@
 #pragma once
 
-/// How a verb's document leaves the program: on the terminal, in a format, as JSON, or into a file.
+/// How a verb's document leaves the program: on the terminal, in a format, as JSON, or into a file, which is tried
+/// before long work.
 
 #include <filesystem>
 #include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "bench/command/arguments.hpp"
@@ -54,5 +56,23 @@ class DocumentOutput {
 
 /// Returns `tool_text`. Figures that the format does not take are counted on standard error.
 std::string tool_output(const ToolFormat& format, const std::vector<ToolFigure>& figures);
+
+/// Writes what a flag names, as `replace_file` does: whole or not at all; `flag` is what chooses another one. \throws
+/// Error (environment).
+void write_whole(const std::filesystem::path& file, const std::string& text, std::string_view flag);
+
+/// Before long work: whether such a file can be written there. \throws Error (environment) as `write_whole` would.
+void check_writable(const std::filesystem::path& file, std::string_view flag);
+
+/// What came of `try_folder`.
+struct FolderTrial {
+  bool made = false;    ///< it was missing, and is there now
+  std::string why_not;  ///< why no files can be written there, in the system's words; empty: they can
+};
+/// Before long work: makes the folder where it is missing, and writes a file there that it removes again.
+FolderTrial try_folder(const std::filesystem::path& folder);
+
+/// ISO 8601, UTC.
+std::string now_utc();
 
 }  // namespace hbench

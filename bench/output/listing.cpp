@@ -107,27 +107,6 @@ Table import_table(const Data&) {
                       [](Row& row, const ImportFormat& entry) { row.words("example", entry.example); });
 }
 
-constexpr std::array kListings{
-    Listing{"algorithms", "algorithms of each collective", [](const Data&) { return algorithm_table(); }},
-    Listing{"compressors", "how gradients are encoded on the wire", [](const Data&) { return compressor_table(); }},
-    Listing{"methods", "what the ranks of a job do in an iteration", [](const Data&) { return method_table(); }},
-    Listing{"optimizers", "how a step changes parameters, and what that keeps",
-            [](const Data&) { return optimizer_table(); }},
-    Listing{"fusion", "when gradients are sent, and in which buckets", [](const Data&) { return fusion_table(); }},
-    Listing{"placements", "which parameter server holds what", placement_table},
-    Listing{"presets", "frameworks to simulate", [](const Data&) { return preset_table(); }},
-    Listing{"frameworks", "frameworks to measure", framework_table, "state"},
-    Listing{"executors", "how ranks communicate", [](const Data&) { return executor_table(); }, "state"},
-    Listing{"launchers", "how ranks are started", launcher_table, "state"},
-    Listing{"profiles", "clusters to simulate",
-            [](const Data& data) { return profile_table(all_profiles(data.profiles)); }},
-    Listing{"workloads", "timelines to simulate", workload_table},
-    Listing{"models", "LibTorch models to train and to calibrate", model_table},
-    Listing{"reports", "what a report is about", report_table},
-    Listing{"formats", "output formats of reports", format_table},
-    Listing{"imports", "outputs of other programs that hbench import reads", import_table},
-};
-
 std::string text(std::string_view view) { return std::string(view); }
 
 /// `name`, or `name:fields (defaults)`.
@@ -253,6 +232,106 @@ std::string more_of(const Preset& preset, Sources& sources) {
   return more.empty() ? "-" : more;
 }
 
+Table algorithm_table(const Data&) {
+  Table table{.columns = {"algorithm", "collective", "what", "worlds", numbers("rounds on 8 workers"),
+                          numbers("sent by the busiest, of S"), "source"}};
+  for (const Algorithm* entry : algorithms()) {
+    const CostTexts costs = costs_of(*entry);
+    table.rows.push_back({full_name(*entry), text(to_string(entry->collective)), text(entry->summary),
+                          text(worlds_of(*entry)), costs.rounds, costs.sent, text(entry->citation)});
+  }
+  return table;
+}
+
+Table compressor_table(const Data&) {
+  Table table{.caption =
+                  "Bits are those of a million elements, errors those of normally distributed values, with the "
+                  "defaults in brackets. \"ef:\" before a name adds error feedback.",
+              .columns = {"compressor", "what", "exchange", numbers("bits per element"), numbers("relative L2 error"),
+                          "unbiased", "NaN and infinities", "source"}};
+  for (const Compressor* entry : compressors()) {
+    const CompressorChoice choice = parse_compressor(entry->name);
+    table.rows.push_back({full_name(*entry), text(entry->summary), text(name_of(entry->exchange)), bits_of(choice),
+                          fmt::format("{:.2g}", entry->relative_l2_error), text(unbiased_text(choice)),
+                          text(entry->not_finite.what), text(entry->citation)});
+  }
+  return table;
+}
+
+Table method_table(const Data&) {
+  Table table{.columns = {"method", "what", numbers("iterations unseen"), "source"}};
+  for (const Method* entry : methods()) {
+    const MethodChoice choice = parse_method(entry->name);
+    const std::optional<int> staleness = prove_plan(choice.plan(true)).facts.staleness;
+    table.rows.push_back(
+        {choice.text(), text(entry->summary), staleness ? std::to_string(*staleness) : "any", text(entry->citation)});
+  }
+  return table;
+}
+
+Table optimizer_table(const Data&) {
+  Table table{.columns = {"optimizer", "what", numbers("numbers kept per parameter"), "source"}};
+  for (const Optimizer* entry : optimizers()) {
+    std::string name = text(entry->name);
+    for (const NumberField& field : entry->fields) name += fmt::format(":{}", field.standard);
+    table.rows.push_back({name, text(entry->summary), std::to_string(entry->state), text(entry->citation)});
+  }
+  return table;
+}
+
+Table fusion_table(const Data&) {
+  Table table{.columns = {"fusion", "what", "ranks agree first", "limits", "source"}};
+  for (const Fusion* entry : fusions())
+    table.rows.push_back({full_name(*entry), text(entry->summary), text(agreement_of(*entry)), limits_of(*entry),
+                          text(entry->citation)});
+  return table;
+}
+
+Table preset_table(const Data&) {
+  Table table{.columns = {"preset", "what", "strategy", numbers("host, per bucket"), numbers("beside compute"), "more",
+                          "source"}};
+  Sources sources;
+  for (const Preset* entry : presets())
+    table.rows.push_back({text(entry->name), text(entry->summary), strategy_text(*entry),
+                          range_of(entry->per_bucket, 1e6, "us") +
+                              (entry->per_bucket.stated > 0 ? sources.mark(entry->per_bucket.source) : ""),
+                          range_of(entry->overlap, 100, "%"), more_of(*entry, sources), text(entry->citation)});
+  table.caption = fmt::format(
+      "Of figures the range is that of the band. Beside compute: {}. Steps of hbench's own engine have none: the host "
+      "costs nothing, in the band up to {:g} us per bucket: {}. Sources of figures:{}",
+      kUsualOverlap.source, kUnnamedFramework.per_bucket.worse * 1e6, kUnnamedFramework.per_bucket.source,
+      sources.in_words());
+  return table;
+}
+
+Table executor_table(const Data&) {
+  Table table{.columns = {"executor", "what", "evidence", "limits", "state"}};
+  for (const ExecutorKind* entry : executors())
+    table.rows.push_back({text(entry->name), text(entry->summary), text(entry->evidence), text(entry->limits),
+                          state_text(entry->availability())});
+  return table;
+}
+
+constexpr std::array kListings{
+    Listing{"algorithms", "algorithms of each collective", algorithm_table},
+    Listing{"compressors", "how gradients are encoded on the wire", compressor_table},
+    Listing{"methods", "what the ranks of a job do in an iteration", method_table},
+    Listing{"optimizers", "how a step changes parameters, and what that keeps", optimizer_table},
+    Listing{"fusion", "when gradients are sent, and in which buckets", fusion_table},
+    Listing{"placements", "which parameter server holds what", placement_table},
+    Listing{"presets", "frameworks to simulate", preset_table},
+    Listing{"frameworks", "frameworks to measure", framework_table, "state"},
+    Listing{"executors", "how ranks communicate", executor_table, "state"},
+    Listing{"launchers", "how ranks are started", launcher_table, "state"},
+    Listing{"profiles", "clusters to simulate",
+            [](const Data& data) { return profile_table(all_profiles(data.profiles)); }},
+    Listing{"workloads", "timelines to simulate", workload_table},
+    Listing{"models", "LibTorch models to train and to calibrate", model_table},
+    Listing{"reports", "what a report is about", report_table},
+    Listing{"formats", "output formats of reports", format_table},
+    Listing{"imports", "outputs of other programs that hbench import reads", import_table},
+};
+
 }  // namespace
 
 std::string listing_json(const Table& table, Form form) {
@@ -289,86 +368,6 @@ Document explain_algorithms(const Profile& profile, int workers) {
                                            "bytes; what a sender's processor spends on each is not in the model.",
                                            profile.name, profile.title, 100 * kAsGood)},
                      table}};
-}
-
-Table algorithm_table() {
-  Table table{.columns = {"algorithm", "collective", "what", "worlds", numbers("rounds on 8 workers"),
-                          numbers("sent by the busiest, of S"), "source"}};
-  for (const Algorithm* entry : algorithms()) {
-    const CostTexts costs = costs_of(*entry);
-    table.rows.push_back({full_name(*entry), text(to_string(entry->collective)), text(entry->summary),
-                          text(worlds_of(*entry)), costs.rounds, costs.sent, text(entry->citation)});
-  }
-  return table;
-}
-
-Table compressor_table() {
-  Table table{.caption =
-                  "Bits are those of a million elements, errors those of normally distributed values, with the "
-                  "defaults in brackets. \"ef:\" before a name adds error feedback.",
-              .columns = {"compressor", "what", "exchange", numbers("bits per element"), numbers("relative L2 error"),
-                          "unbiased", "NaN and infinities", "source"}};
-  for (const Compressor* entry : compressors()) {
-    const CompressorChoice choice = parse_compressor(entry->name);
-    table.rows.push_back({full_name(*entry), text(entry->summary), text(name_of(entry->exchange)), bits_of(choice),
-                          fmt::format("{:.2g}", entry->relative_l2_error), text(unbiased_text(choice)),
-                          text(entry->not_finite.what), text(entry->citation)});
-  }
-  return table;
-}
-
-Table method_table() {
-  Table table{.columns = {"method", "what", numbers("iterations unseen"), "source"}};
-  for (const Method* entry : methods()) {
-    const MethodChoice choice = parse_method(entry->name);
-    const std::optional<int> staleness = prove_plan(choice.plan(true)).facts.staleness;
-    table.rows.push_back(
-        {choice.text(), text(entry->summary), staleness ? std::to_string(*staleness) : "any", text(entry->citation)});
-  }
-  return table;
-}
-
-Table optimizer_table() {
-  Table table{.columns = {"optimizer", "what", numbers("numbers kept per parameter"), "source"}};
-  for (const Optimizer* entry : optimizers()) {
-    std::string name = text(entry->name);
-    for (const NumberField& field : entry->fields) name += fmt::format(":{}", field.standard);
-    table.rows.push_back({name, text(entry->summary), std::to_string(entry->state), text(entry->citation)});
-  }
-  return table;
-}
-
-Table fusion_table() {
-  Table table{.columns = {"fusion", "what", "ranks agree first", "limits", "source"}};
-  for (const Fusion* entry : fusions())
-    table.rows.push_back({full_name(*entry), text(entry->summary), text(agreement_of(*entry)), limits_of(*entry),
-                          text(entry->citation)});
-  return table;
-}
-
-Table preset_table() {
-  Table table{.columns = {"preset", "what", "strategy", numbers("host, per bucket"), numbers("beside compute"), "more",
-                          "source"}};
-  Sources sources;
-  for (const Preset* entry : presets())
-    table.rows.push_back({text(entry->name), text(entry->summary), strategy_text(*entry),
-                          range_of(entry->per_bucket, 1e6, "us") +
-                              (entry->per_bucket.stated > 0 ? sources.mark(entry->per_bucket.source) : ""),
-                          range_of(entry->overlap, 100, "%"), more_of(*entry, sources), text(entry->citation)});
-  table.caption = fmt::format(
-      "Of figures the range is that of the band. Beside compute: {}. Steps of hbench's own engine have none: the host "
-      "costs nothing, in the band up to {:g} us per bucket: {}. Sources of figures:{}",
-      kUsualOverlap.source, kUnnamedFramework.per_bucket.worse * 1e6, kUnnamedFramework.per_bucket.source,
-      sources.in_words());
-  return table;
-}
-
-Table executor_table() {
-  Table table{.columns = {"executor", "what", "evidence", "limits", "state"}};
-  for (const ExecutorKind* entry : executors())
-    table.rows.push_back({text(entry->name), text(entry->summary), text(entry->evidence), text(entry->limits),
-                          state_text(entry->availability())});
-  return table;
 }
 
 std::string state_text(const Availability& availability) {

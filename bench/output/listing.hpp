@@ -18,16 +18,6 @@ std::string listing_json(const Table& table, Form form = Form::values);
 /// Explains which all-reduce `auto` takes for which size, and why, for `workers` workers on the cluster of `profile`.
 Document explain_algorithms(const Profile& profile, int workers);
 
-/// The families of `collectives/` and `workloads/`: a row for each entry with what it is, what it costs, what it cannot
-/// do and where it is from.
-Table algorithm_table();
-Table compressor_table();
-Table method_table();
-Table optimizer_table();
-Table fusion_table();
-Table preset_table();
-Table executor_table();
-
 /// `available`, or why it is not and what to do about it.
 std::string state_text(const Availability& availability);
 

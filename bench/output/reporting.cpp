@@ -11,7 +11,7 @@
 
 #include "bench/command/program.hpp"
 #include "bench/launch/process.hpp"
-#include "bench/output/output_file.hpp"
+#include "bench/output/document_output.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 #include "reports/scaling/scaling.hpp"

@@ -8,7 +8,7 @@
 
 #include "analysis/points/points.hpp"
 #include "analysis/prediction/data.hpp"
-#include "bench/output/point_filter.hpp"
+#include "bench/output/points.hpp"
 #include "reports/report.hpp"
 
 namespace hbench {

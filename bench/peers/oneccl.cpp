@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <utility>
 
 #include "bench/peers/peers.hpp"
 #include "collectives/base/error.hpp"

@@ -11,12 +11,11 @@
 
 #include "analysis/catalogue/check.hpp"
 #include "analysis/prediction/rate_model.hpp"
-#include "bench/command/actions.hpp"
+#include "bench/command/arguments.hpp"
 #include "bench/command/common_options.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/output/document_output.hpp"
 #include "bench/output/feature.hpp"
-#include "bench/output/output_file.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"

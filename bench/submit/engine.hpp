@@ -2,8 +2,10 @@
 
 /// The family of engines that give hosts to a sweep: Slurm, Kubernetes, Spark ... Submission is rendering: the same
 /// `hbench sweep --resume` runs inside, with mpirun as its launcher, and knows its hosts from the engine's environment.
+/// Also what is done with an engine's commands: a job is submitted, and followed to its end.
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -90,5 +92,38 @@ struct Engine {
 
 /// The table, in the order in which `hbench list engines` prints it.
 std::span<const Engine* const> engines();
+
+/// A time as sbatch takes it: `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes`
+/// or `days-hours:minutes:seconds`. None where a text is none of these, and for 0. Pure.
+std::optional<Seconds> slurm_time(std::string_view text);
+
+/// Runs one command of an engine to its end and gives what it printed. `line` gets each line as it comes; may be null.
+/// \throws Error (environment) with the command's own words where it fails.
+std::string run_engine_command(const std::vector<std::string>& argv,
+                               const std::function<void(std::string_view line)>& line = nullptr);
+
+/// Submits what was rendered into `file`; the job's name. \pre `engine.ask` is not null.
+/// \throws Error (environment) with the engine's own words.
+std::string submit_job(const Engine& engine, const Submission& submission, const std::filesystem::path& file);
+
+/// What is said while a job is followed.
+struct FollowHooks {
+  std::function<void(const std::string& words)> state;  ///< whenever it is another
+  std::function<void(std::string_view line)> wrote;     ///< a line of the job's log
+};
+
+/// How often an engine is asked, and how long it may give no answer.
+struct Patience {
+  Seconds longest_pause{10};  ///< pauses begin at half a second, and grow
+  Seconds no_answer{300};     ///< its controller may be restarted meanwhile
+};
+
+/// Follows a job until it has ended or Ctrl-C is seen (`interrupted`); the last state. \pre `engine.ask` is not null.
+/// \throws Error (environment) where the engine does not say for long how the job is; the job goes on.
+JobState follow_job(const Engine& engine, const Submission& submission, const std::string& job,
+                    const FollowHooks& hooks, const Patience& patience = {});
+
+/// Returns the last lines of what a sweep wrote that could not be followed.
+std::vector<std::string> end_of_log(const std::filesystem::path& log);
 
 }  // namespace hbench

@@ -1,8 +1,7 @@
 #pragma once
 
-/// An MPIJob of Kubeflow's MPI operator (kubeflow.org/v2beta1) that runs a sweep. Pure functions.
-///
-/// What a submission to Kubernetes says, with what stands for options that nobody gives. Pure functions.
+/// An MPIJob of Kubeflow's MPI operator (kubeflow.org/v2beta1) that runs a sweep: what stands for options that nobody
+/// gives, and what Kubernetes accepts as names and quantities. Pure functions.
 
 #include <optional>
 #include <string>
@@ -37,22 +36,17 @@ JobState mpijob_state(std::string_view printed);
 /// The name of the claim that has the results: `--claim`, or the one that is made.
 std::string results_claim(const Submission& submission);
 
-/// Quantities of a worker: of `--cpu`, `--memory` and `--shm`, or what is usual for as many ranks or GPUs.
-std::string worker_cpu(const Submission& submission);
-std::string worker_memory(const Submission& submission);
-std::string worker_shm(const Submission& submission);
-
-struct KeyAndValue {
-  std::string_view key;
-  std::optional<std::string_view> value;  ///< none where there is no `=`
-};
-
-/// `a=b`.
-KeyAndValue pair_of(std::string_view text);
-/// `a=b,c=d`; none for an empty text.
-std::vector<KeyAndValue> pairs_of(std::string_view text);
-/// How many devices a resource such as `rdma/ib=8` asks for: 1 without `=`; nothing where that is no number from 1 to
-/// 999.
-std::optional<int> count_of(std::string_view resource);
+/// At most 63 lower-case letters, digits and dashes, a letter or digit at both ends (a label of RFC 1123): namespaces.
+bool is_kubernetes_label(std::string_view text);
+/// The same, with a letter in front (a label of RFC 1035): services and what is named after them, such as an MPIJob.
+bool is_kubernetes_service(std::string_view text);
+/// At most 253 characters, labels of RFC 1123 with dots between them: claims, classes, secrets.
+bool is_kubernetes_subdomain(std::string_view text);
+/// The value of a label: empty, or at most 63 letters, digits, `-`, `_` and `.`, a letter or digit at both ends.
+bool is_kubernetes_value(std::string_view text);
+/// The key of a label or, where `prefixed`, the name of a resource that a device plugin offers: `nvidia.com/gpu`.
+bool is_kubernetes_key(std::string_view text, bool prefixed);
+/// What a quantity such as `500m`, `16Gi` or `1e9` stands for; nothing where it is none, or not above 0.
+std::optional<double> kubernetes_quantity(std::string_view text);
 
 }  // namespace hbench

@@ -4,11 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
-#include "bench/command/shell_word.hpp"
+#include "bench/command/command_line.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/submit/engine.hpp"
 #include "collectives/base/parameters.hpp"

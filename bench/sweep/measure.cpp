@@ -22,8 +22,8 @@
 #include "bench/sweep/own_models.hpp"
 #include "bench/sweep/request.hpp"
 #include "bench/worker/agreement.hpp"
-#include "bench/worker/cores.hpp"
 #include "bench/worker/protocol.hpp"
+#include "bench/worker/rank_resources.hpp"
 #include "collectives/base/own_host.hpp"
 #include "collectives/base/text.hpp"
 

@@ -7,7 +7,6 @@
 
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/records/fingerprint.hpp"
-#include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/host.hpp"
 #include "bench/launch/process.hpp"

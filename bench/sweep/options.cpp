@@ -6,7 +6,7 @@
 
 #include "analysis/prediction/request.hpp"
 #include "bench/output/console.hpp"
-#include "bench/output/point_filter.hpp"
+#include "bench/output/points.hpp"
 #include "bench/sweep/nodes.hpp"
 #include "bench/sweep/own_models.hpp"
 #include "collectives/base/file.hpp"

@@ -8,7 +8,7 @@
 #include "bench/command/arguments.hpp"
 #include "bench/command/common_options.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/hosts/host_options.hpp"
+#include "bench/hosts/preflight.hpp"
 #include "bench/sweep/measure.hpp"
 #include "bench/sweep/request.hpp"
 

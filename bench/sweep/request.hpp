@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/prediction/plan.hpp"
-#include "bench/doctor/training_means.hpp"
+#include "bench/doctor/environment.hpp"
 #include "bench/frameworks/framework_job.hpp"
 #include "bench/launch/allocation.hpp"
 #include "workloads/models/own_model.hpp"

@@ -5,9 +5,8 @@
 
 #include "analysis/import/import.hpp"
 #include "analysis/store/store.hpp"
+#include "bench/command/command_line.hpp"
 #include "bench/command/common_options.hpp"
-#include "bench/command/secrets.hpp"
-#include "bench/command/shell_word.hpp"
 #include "bench/launch/process.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/units_text.hpp"

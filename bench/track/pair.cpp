@@ -11,7 +11,7 @@
 #include "analysis/records/case_fields.hpp"
 #include "analysis/records/fingerprint.hpp"
 #include "analysis/records/judgements.hpp"
-#include "bench/command/secrets.hpp"
+#include "bench/command/command_line.hpp"
 
 namespace hbench {
 namespace {

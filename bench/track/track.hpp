@@ -2,7 +2,7 @@
 
 /// The actions of `hbench track`, one file each.
 
-#include "bench/command/actions.hpp"
+#include "bench/command/arguments.hpp"
 
 namespace hbench {
 

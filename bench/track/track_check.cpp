@@ -6,7 +6,7 @@
 #include "bench/command/common_options.hpp"
 #include "bench/command/program.hpp"
 #include "bench/launch/process.hpp"
-#include "bench/output/output_file.hpp"
+#include "bench/output/document_output.hpp"
 #include "bench/track/git.hpp"
 #include "bench/track/track.hpp"
 #include "bench/track/tracked_run.hpp"

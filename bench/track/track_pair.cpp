@@ -13,7 +13,6 @@
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/document_output.hpp"
-#include "bench/output/output_file.hpp"
 #include "bench/track/bisect.hpp"
 #include "bench/track/git.hpp"
 #include "bench/track/measured_command.hpp"

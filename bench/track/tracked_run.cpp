@@ -12,7 +12,7 @@
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
-#include "bench/output/output_file.hpp"
+#include "bench/output/document_output.hpp"
 #include "bench/track/git.hpp"
 #include "collectives/base/file.hpp"
 #include "reports/formats/formats.hpp"

@@ -9,7 +9,7 @@
 #include "analysis/prediction/validate_curves.hpp"
 #include "analysis/published/published.hpp"
 #include "bench/command/common_options.hpp"
-#include "bench/doctor/available_memory.hpp"
+#include "bench/launch/host.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/document_output.hpp"

@@ -20,7 +20,7 @@
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
-#include "bench/output/output_file.hpp"
+#include "bench/output/document_output.hpp"
 #include "collectives/executors/executor.hpp"
 
 namespace hbench {

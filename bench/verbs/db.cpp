@@ -4,9 +4,9 @@
 #include <chrono>
 #include <climits>
 
-#include "bench/command/actions.hpp"
+#include "bench/command/arguments.hpp"
 #include "bench/command/common_options.hpp"
-#include "bench/database/text.hpp"
+#include "bench/database/database.hpp"
 
 namespace hbench {
 namespace {

@@ -5,11 +5,11 @@
 
 #include "bench/collective/summary.hpp"
 #include "bench/command/arguments.hpp"
-#include "bench/database/text.hpp"
+#include "bench/database/database.hpp"
 #include "bench/doctor/diagnosis.hpp"
+#include "bench/output/document_output.hpp"
 #include "bench/output/listing.hpp"
-#include "bench/output/output_file.hpp"
-#include "bench/output/points_json.hpp"
+#include "bench/output/points.hpp"
 #include "reports/catalogue/profiles.hpp"
 #include "reports/fit/fits.hpp"
 

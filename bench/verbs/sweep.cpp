@@ -7,7 +7,7 @@
 #include "bench/command/program.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
-#include "bench/output/points_json.hpp"
+#include "bench/output/points.hpp"
 #include "bench/output/reporting.hpp"
 #include "bench/verbs/sweep_execution.hpp"
 #include "bench/verbs/sweep_preparation.hpp"

@@ -14,7 +14,7 @@
 #include "bench/frameworks/framework_job.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
-#include "bench/output/output_file.hpp"
+#include "bench/output/document_output.hpp"
 #include "bench/output/reporting.hpp"
 #include "bench/sweep/measured_place.hpp"
 #include "workloads/libtorch.hpp"

@@ -2,7 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/command/common_options.hpp"
-#include "bench/doctor/available_memory.hpp"
+#include "bench/launch/host.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/document_output.hpp"

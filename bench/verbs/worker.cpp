@@ -8,15 +8,17 @@
 #include <array>
 
 #include "bench/hosts/host_facts.hpp"
-#include "bench/hosts/reach.hpp"
 #include "bench/worker/collective.hpp"
-#include "bench/worker/facts.hpp"
-#include "bench/worker/rank_endpoints.hpp"
+#include "bench/worker/protocol.hpp"
+#include "bench/worker/rank_resources.hpp"
 #include "bench/worker/speed_probe.hpp"
 #include "bench/worker/training.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/own_host.hpp"
 #include "collectives/base/text.hpp"
+#include "collectives/cuda/nccl.hpp"
+#include "collectives/endpoints/endpoint.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 namespace {
@@ -50,20 +52,6 @@ void say(const WorkerLine& line) {
   const std::string text = to_json(line) + "\n";
   [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
 }
-
-}  // namespace
-
-ExitCode run_worker(const Call& call, const PeerSet& peers) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // no worker outlives its launcher
-  if (call.arguments.size() != 1)
-    throw Error(ExitCode::usage, "internal verb: workers are started by hbench", "hbench --help lists the verbs");
-  if (const auto collectives = parse_collective_order(call.arguments.front()))
-    return run_collective_worker(*collectives, peers, say);
-  if (const auto probe = parse_probe_order(call.arguments.front())) return run_probe_worker(*probe, say);
-  return run_training_worker(parse_work_order(call.arguments.front()), say);
-}
-
-namespace {
 
 constexpr Verb kWorker{
     .name = "worker",
@@ -115,6 +103,23 @@ constexpr Verb kReach{
 constexpr std::array kWorkerVerbs{&kWorker, &kFacts, &kHost, &kReach};
 
 }  // namespace
+
+WorkerFacts own_facts() {
+  return {.torch = torch_facts(),
+          .mpi = mpi_library(),
+          .nccl = nccl_version(),
+          .gpu_training = gpu_training_availability()};
+}
+
+ExitCode run_worker(const Call& call, const PeerSet& peers) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // no worker outlives its launcher
+  if (call.arguments.size() != 1)
+    throw Error(ExitCode::usage, "internal verb: workers are started by hbench", "hbench --help lists the verbs");
+  if (const auto collectives = parse_collective_order(call.arguments.front()))
+    return run_collective_worker(*collectives, peers, say);
+  if (const auto probe = parse_probe_order(call.arguments.front())) return run_probe_worker(*probe, say);
+  return run_training_worker(parse_work_order(call.arguments.front()), say);
+}
 
 std::span<const Verb* const> worker_verbs() { return kWorkerVerbs; }
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "bench/worker/cores.hpp"
+#include "bench/worker/rank_resources.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/executors/executor.hpp"
@@ -54,6 +54,23 @@ void say_samples(const Say& say, const LoopResult& result) {
   }
 }
 
+/// What rank 0 says while the loop runs.
+LoopReport spoken_report(const Say& say) {
+  return {.begin =
+              [=](const std::vector<int>& indices) {
+                say(SizeLine{0, indices});
+              },
+          .working =
+              [=](int index) {
+                say(WorkingLine{0, index});
+              },
+          .end =
+              [=](const LoopResult& result) {
+                say_samples(say, result);
+                say(CaseLine{0, result.index, result.refusal});
+              }};
+}
+
 /// Runs one rank; how it ended. `pin` binds it to its core.
 ExitCode run_one(const CollectiveOrder& order, RankEndpoints& endpoints, const PeerSet& peers, const Say& say,
                  const std::function<void()>& pin) {
@@ -78,22 +95,6 @@ ExitCode run_threads(const CollectiveOrder& order, const PeerSet& peers, const S
 
 bool uses_gpus(std::span<const LoopCase> cases) {
   return std::ranges::any_of(cases, [](const LoopCase& each) { return works_on_gpu(each.asked.collective.executor); });
-}
-
-LoopReport spoken_report(const Say& say) {
-  return {.begin =
-              [=](const std::vector<int>& indices) {
-                say(SizeLine{0, indices});
-              },
-          .working =
-              [=](int index) {
-                say(WorkingLine{0, index});
-              },
-          .end =
-              [=](const LoopResult& result) {
-                say_samples(say, result);
-                say(CaseLine{0, result.index, result.refusal});
-              }};
 }
 
 ExitCode run_collective_worker(const CollectiveOrder& order, const PeerSet& peers, const Say& say) {

@@ -11,9 +11,6 @@ namespace hbench {
 /// Whether any of them works on a GPU: such ranks have threads of NCCL's, which need cores of their own.
 bool uses_gpus(std::span<const LoopCase> cases);
 
-/// What rank 0 says while the loop runs.
-LoopReport spoken_report(const Say& say);
-
 /// Runs the order, this process being one rank or, with threads, all of them. The exit code; ranks that fail have said
 /// why.
 ExitCode run_collective_worker(const CollectiveOrder& order, const PeerSet& peers, const Say& say);

@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <malloc.h>
 #include <sched.h>
 #include <unistd.h>
@@ -15,8 +14,7 @@
 #include <vector>
 
 #include "analysis/records/emulation.hpp"
-#include "bench/worker/rank_endpoints.hpp"
-#include "bench/worker/span_log.hpp"
+#include "bench/worker/rank_resources.hpp"
 #include "bench/worker/training.hpp"
 #include "collectives/transport/local_transport.hpp"
 

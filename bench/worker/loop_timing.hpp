@@ -1,11 +1,14 @@
 #pragma once
 
+/// The check that a candidate's results are right, before it is timed.
+///
 /// Timing of the candidates of one size: warmed up, and in turns.
 ///
 /// How fast memory is to what shared-memory collectives do with it: their kernels, their stores, their blocks and as
 /// many streams, without anybody to wait for.
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -19,6 +22,27 @@
 #include "bench/worker/loop_memory.hpp"
 
 namespace hbench {
+
+/// Called by all ranks together, entry by entry.
+class LoopCheck {
+ public:
+  /// \pre all of them outlive it
+  LoopCheck(const LoopOptions& options, Rank rank, Agreement& agreement, LoopMemory& memory)
+      : options_(options), rank_(rank), agreement_(agreement), memory_(memory) {}
+
+  /// Runs it once in place and, where that is timed, once out of place. Marks as void what is wrong on any rank; its
+  /// figures say how many elements are, and how far lossy results are off.
+  void check(LoopEntry& entry);
+
+ private:
+  bool is_wrong(LoopEntry& entry, std::string_view metric);
+  std::int64_t wrong_lossy(LoopEntry& entry);
+
+  const LoopOptions& options_;
+  Rank rank_;
+  Agreement& agreement_;
+  LoopMemory& memory_;
+};
 
 class MemoryPass {
  public:

@@ -254,4 +254,24 @@ std::optional<WorkerLine> parse_worker_line(std::string_view text) {
   return std::nullopt;
 }
 
+template <class Walk, Either<Availability> Available>
+void describe_fields(Walk& walk, Available& what) {
+  walk("available", what.available)("reason", what.reason)("cure", what.cure);
+}
+
+template <class Walk, Either<WorkerFacts> Facts>
+void describe_fields(Walk& walk, Facts& facts) {
+  walk("torch", facts.torch)("mpi", facts.mpi)("nccl", facts.nccl)("gpu_training", facts.gpu_training);
+}
+
+std::string to_json(const WorkerFacts& facts) { return nlohmann::json(facts).dump(); }
+
+WorkerFacts parse_worker_facts(std::string_view text) {
+  try {
+    return read_json(text).get<WorkerFacts>();
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ExitCode::internal, fmt::format("cannot parse the output of 'hbench-worker facts': {}", error.what()));
+  }
+}
+
 }  // namespace hbench

@@ -3,6 +3,7 @@
 /// The orders that a worker receives and the messages that it sends: JSON, one object per line. Workers never see the
 /// database.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "bench/worker/process_identity.hpp"
 #include "bench/worker/rank_loop.hpp"
 #include "bench/worker/speed_probe.hpp"
+#include "collectives/base/library.hpp"
 #include "collectives/base/span.hpp"
 #include "collectives/base/test_delay.hpp"
 #include "collectives/base/units.hpp"
@@ -132,5 +134,21 @@ using WorkerLine = std::variant<HelloLine, StepLine, SpansLine, DoneLine, Failur
 std::string to_json(const WorkerLine& line);
 /// Nothing for a line that no worker of ours wrote (a library's warning, say).
 std::optional<WorkerLine> parse_worker_line(std::string_view text);
+
+/// What `hbench-worker facts` answers about the libraries that only the worker is linked with.
+struct WorkerFacts {
+  std::map<std::string, std::string> torch;  ///< as `torch_facts`
+  std::string mpi;                           ///< as `mpi_library`
+  std::string nccl;                          ///< as `nccl_version`
+  Availability gpu_training;                 ///< as `gpu_training_availability`
+};
+
+/// Of the libraries of this very process. Asks the GPU's driver.
+WorkerFacts own_facts();
+
+/// One line.
+std::string to_json(const WorkerFacts& facts);
+/// \throws Error (internal) for what `to_json` does not write.
+WorkerFacts parse_worker_facts(std::string_view text);
 
 }  // namespace hbench

@@ -5,8 +5,6 @@
 #include <cmath>
 
 #include "bench/worker/agreement.hpp"
-#include "bench/worker/loop_check.hpp"
-#include "bench/worker/loop_memory.hpp"
 #include "bench/worker/loop_timing.hpp"
 #include "collectives/base/error.hpp"
 

@@ -13,9 +13,8 @@
 #include "bench/worker/candidate.hpp"
 #include "bench/worker/gpu_observations.hpp"
 #include "bench/worker/loop_memory.hpp"
-#include "bench/worker/rank_endpoints.hpp"
+#include "bench/worker/rank_resources.hpp"
 #include "collectives/cuda/gpu_facts.hpp"
-#include "collectives/endpoints/endpoint.hpp"
 
 namespace hbench {
 

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <chrono>
 #include <thread>
 
 #include "analysis/statistics/statistics.hpp"
-#include "bench/worker/cores.hpp"
+#include "bench/worker/rank_resources.hpp"
 #include "collectives/transport/host_place.hpp"
 #include "collectives/transport/transport.hpp"
 

@@ -1,4 +1,4 @@
-#include "bench/doctor/available_memory.hpp"
+#include "bench/launch/host.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "bench/command/shell_word.hpp"
+#include "bench/command/command_line.hpp"
 #include "bench/launch/process.hpp"
 #include "tests/bench/program.hpp"
 #include "tests/support/hostile_text.hpp"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/store/store.hpp"
-#include "bench/output/points_json.hpp"
+#include "bench/output/points.hpp"
 #include "bench/worker/protocol.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <thread>
 
+#include "bench/hosts/host_facts.hpp"
 #include "bench/hosts/preflight.hpp"
-#include "bench/hosts/reach.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace hbench::compare_hosts_test {

@@ -1,4 +1,4 @@
-#include "bench/worker/cores.hpp"
+#include "bench/worker/rank_resources.hpp"
 
 #include <gmock/gmock.h>
 #include <sched.h>

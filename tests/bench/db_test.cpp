@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/store/store.hpp"
-#include "bench/database/text.hpp"
+#include "bench/database/database.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"

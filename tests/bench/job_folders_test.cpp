@@ -1,4 +1,4 @@
-#include "bench/launch/job_folders.hpp"
+#include "bench/launch/start_ranks.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/worker/process_identity.hpp"
-#include "bench/worker/rank_endpoints.hpp"
+#include "bench/worker/rank_resources.hpp"
 #include "tests/support/child_process.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"

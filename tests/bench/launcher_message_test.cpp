@@ -1,6 +1,6 @@
 // What Open MPI 4.1.4 and others wrote, and the one line of it that says what is wrong.
 
-#include "bench/launch/launcher_message.hpp"
+#include "bench/launch/job_outcome.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // What --out, --junit and the like do to what they are given.
 
-#include "bench/output/output_file.hpp"
+#include "bench/output/document_output.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,8 +1,7 @@
-#include "bench/output/point_filter.hpp"
+#include "bench/output/points.hpp"
 
 #include <gmock/gmock.h>
 
-#include "bench/verbs/report.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace hbench::point_filter_test {

@@ -1,4 +1,4 @@
-#include "bench/output/points_json.hpp"
+#include "bench/output/points.hpp"
 
 #include <gmock/gmock.h>
 

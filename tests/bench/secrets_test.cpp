@@ -1,4 +1,4 @@
-#include "bench/command/secrets.hpp"
+#include "bench/command/command_line.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "bench/submit/follow.hpp"
+#include "bench/submit/engine.hpp"
 #include "collectives/base/error.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"

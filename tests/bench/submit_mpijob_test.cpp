@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "bench/submit/kubernetes_names.hpp"
+#include "bench/submit/mpijob.hpp"
 #include "tests/bench/kubernetes/submissions.hpp"
 #include "tests/support/hostile_text.hpp"
 

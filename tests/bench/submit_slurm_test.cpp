@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "bench/command/shell_word.hpp"
+#include "bench/command/command_line.hpp"
 #include "tests/bench/submission_example.hpp"
 #include "tests/support/hostile_text.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,5 +1,3 @@
-#include "bench/launch/surrounding_job.hpp"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

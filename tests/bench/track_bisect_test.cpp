@@ -1,13 +1,11 @@
 // hbench track bisect: the range that it takes from histories, and the commands that it prints.
 
-#include "bench/track/bisect.hpp"
-
 #include <gmock/gmock.h>
-
 #include <nlohmann/json.hpp>
 
 #include "analysis/track/history.hpp"
-#include "bench/command/shell_word.hpp"
+#include "bench/command/command_line.hpp"
+#include "bench/track/bisect.hpp"
 #include "bench/track/git.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/track/history.hpp"

@@ -1,4 +1,4 @@
-#include "bench/worker/facts.hpp"
+#include "bench/worker/protocol.hpp"
 
 #include <gmock/gmock.h>
 

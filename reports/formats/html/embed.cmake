@@ -7,7 +7,8 @@ if(NOT end EQUAL -1)
   message(FATAL_ERROR "${INPUT} holds the end of the raw string it is to be put into")
 endif()
 file(WRITE ${OUTPUT}
-  "#include \"reports/formats/html/assets.hpp\"\n\n"
+  "#include <string_view>\n\n"
   "namespace hbench {\n"
+  "extern const std::string_view ${SYMBOL};\n"
   "constinit const std::string_view ${SYMBOL} = R\"${fence}(${text})${fence}\";\n"
   "}  // namespace hbench\n")

@@ -1,16 +1,25 @@
 #pragma once
 
-/// What `hbench db` did or found, for people and for machines. Pure.
+/// The files that people give to `hbench import` and `hbench expect`, and what `hbench db` did or found, for people and
+/// for machines.
 
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analysis/import/import.hpp"
 #include "analysis/store/upkeep.hpp"
 #include "reports/rows/row.hpp"
 
 namespace hbench {
+
+/// Whether a file is one of SQLite, as hbench's databases are.
+bool is_database(const std::filesystem::path& file);
+
+/// The files that are no databases. \throws Error: (usage) for one that is given twice, and as `read_file`.
+std::vector<ImportFile> read_outputs(const std::vector<std::string>& names);
 
 /// What one database gave.
 struct Merged {

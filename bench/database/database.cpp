@@ -1,4 +1,4 @@
-#include "bench/database/text.hpp"
+#include "bench/database/database.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 
 #include "analysis/records/words.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/file.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 
@@ -29,6 +31,29 @@ std::string labels_of(const Run& run) {
 }
 
 }  // namespace
+
+// How a file of SQLite begins: sqlite.org/fileformat2.html, 1.3.
+bool is_database(const std::filesystem::path& file) {
+  constexpr std::string_view kMagic{"SQLite format 3\0", 16};
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return false;
+  std::string begin(kMagic.size(), ' ');
+  std::ifstream(file, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin == kMagic;
+}
+
+std::vector<ImportFile> read_outputs(const std::vector<std::string>& names) {
+  std::vector<ImportFile> files;
+  for (const std::string& name : names) {
+    if (is_database(name)) continue;
+    std::error_code ignored;
+    for (const ImportFile& file : files)
+      if (std::filesystem::equivalent(file.name, name, ignored))
+        throw Error(ExitCode::usage, fmt::format("{} is given twice", name), "each file is one launch: give each once");
+    files.push_back({.name = name, .text = read_file(name)});
+  }
+  return files;
+}
 
 std::string time_before(std::chrono::sys_seconds now, std::string_view age, std::string_view flag) {
   const auto [number, name] = parse_leading_number<int>(age).value_or(std::pair(0, age));

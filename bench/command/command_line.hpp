@@ -1,12 +1,19 @@
 #pragma once
 
-/// Commands as they may be stored and shown: people type passwords and tokens into them. Pure.
+/// Words of command lines, and commands as they may be stored and shown: people type passwords and tokens into them.
+/// Pure.
 
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace hbench {
+
+/// `text` as one word of a shell: as it is, in double quotes, or in single ones, whichever reads best.
+std::string shell_word(const std::string& text);
+
+/// Whether an argument is this flag, with or without a value behind `=`.
+bool is_flag(std::string_view argument, std::string_view flag);
 
 /// Returns a shell's command with `***` in the place of secrets: the value after a name such as `API_TOKEN=`,
 /// `--password` or `Authorization: Bearer`, the password in an address, and words that begin as the tokens of known

@@ -1,13 +1,17 @@
 #pragma once
 
-/// Comparing two pieces of work of one thread on a machine whose speed changes: they take turns, and medians are
-/// compared. Time is the thread's own (CPU time): while others have the core, no clock runs.
+/// Comparing two pieces of work on a machine whose speed changes: they take turns, and medians are compared. Time of
+/// one thread is its own (CPU time): while others have the core, no clock runs. Time of a device is that until it is
+/// done.
 
 #include <benchmark/benchmark.h>
 #include <time.h>
 
 #include <algorithm>
+#include <chrono>
 #include <vector>
+
+#include "collectives/device/device.hpp"
 
 namespace hbench {
 
@@ -45,6 +49,24 @@ Alternation alternate(benchmark::State& state, Work work, Reference reference) {
     return *middle;
   };
   return {median(of_work), median(of_reference)};
+}
+
+/// Seconds from a device without work to the end of `work` done `times` over, for one of them.
+template <class Work>
+double timed(Device& device, int times, Work work) {
+  synchronize(device);
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < times; ++i) work();
+  // Not `drain`: a yield is long beside a short kernel.
+  const Event end = device.record_event();
+  while (!device.query(end)) {
+  }
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / times;
+}
+
+inline double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
 }
 
 }  // namespace hbench
