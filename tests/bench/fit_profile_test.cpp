@@ -180,11 +180,13 @@ TEST(CalibrateFromRows, WritesAProfileThatOthersRead) {
 // Samples for each of 1,000 steps, say.
 TEST(CalibrateFromRows, RefusesStepsThatItCannotExplainAndWritesNothing) {
   const TemporaryFolder folder;
-  const std::string out = (folder / "mine.toml").string(),
-                    rows = HBENCH_SOURCE_DIR "/tests/bench/import_cases/rows_throughput_x1000.csv";
-  expect_refused("calibrate", {"--from", rows, "--profile", kCluster, "--out", out},
-                 HasSubstr("hkbu-10gbe cannot explain these steps: they are off by a factor of 1.0"),
-                 "check their unit, and that they were measured on this cluster; nothing is written");
+  const std::string rows = (folder / "rows.csv").string(), out = (folder / "mine.toml").string();
+  write_bytes(rows,
+              kHeader + row(kCluster, 4, "1015400,") + row(kCluster, 8, "1795740,") + row(kCluster, 16, "3146780,"));
+  expect_refused(
+      "calibrate", {"--from", rows, "--profile", kCluster, "--out", out},
+      HasSubstr("hkbu-10gbe cannot explain these steps: they are off by a factor of 992 on average after the fit"),
+      "check their unit, and that they were measured on this cluster; nothing is written");
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 

@@ -21,6 +21,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+/// In the place of hundreds of iterations, and with the same remainders by what follows as the usual 500.
+constexpr double kFew = 20;
+
 class EveryMethod : public ::testing::TestWithParam<const Method*> {
  protected:
   static std::vector<MethodChoice> choices() {
@@ -31,8 +34,8 @@ class EveryMethod : public ::testing::TestWithParam<const Method*> {
         std::string text(method.name);
         for (std::size_t other = 0; other < method.fields.size(); ++other) {
           const NumberField& given = method.fields[other];
-          text +=
-              fmt::format(":{}", other == field ? std::clamp(value, given.smallest, given.largest) : given.standard);
+          text += fmt::format(":{}", other == field ? std::clamp(value, given.smallest, given.largest)
+                                                    : std::min(given.standard, kFew));
         }
         all.push_back(parse_method(text));
       }
@@ -43,8 +46,12 @@ class EveryMethod : public ::testing::TestWithParam<const Method*> {
 TEST_P(EveryMethod, HasAPlanThatIsProved) {
   for (const MethodChoice& choice : choices())
     for (const bool overlap : {false, true})
-      for (const int ranks : {2, 3, 5})
-        EXPECT_EQ(prove_plan(choice.plan(overlap), ranks).refusal, "") << choice.text() << ", " << ranks << " groups";
+      for (const int ranks : {2, 3, 5}) {
+        const StepPlan plan = choice.plan(overlap);
+        // Hundreds of iterations are proved once: of more ranks few of them say the same.
+        if (plan.start() + plan.cycle() > 200 && ranks > 2) continue;
+        EXPECT_EQ(prove_plan(plan, ranks).refusal, "") << choice.text() << ", " << ranks << " groups";
+      }
 }
 
 TEST_P(EveryMethod, IsReadBackFromItsText) {
