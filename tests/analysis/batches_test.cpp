@@ -2,16 +2,12 @@
 
 #include "analysis/prediction/request.hpp"
 
-#include <gmock/gmock.h>
-
 #include "analysis/prediction/one_gpu.hpp"
 #include "analysis/published/largest_batch.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::batches_test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 TEST(GpuBatch, IsTheSameAtEveryCountUnlessAGlobalBatchIsShared) {
   struct Row {

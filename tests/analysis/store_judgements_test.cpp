@@ -1,17 +1,14 @@
 // What the database keeps of what was said of runs: frozen baselines and verdicts, also over merges and prunes.
 
-#include <gmock/gmock.h>
-
 #include "analysis/store/merge.hpp"
 #include "analysis/store/prune.hpp"
 #include "tests/analysis/store_cases.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::store_judgements_test {
 namespace {
 
 namespace fs = std::filesystem;
-
-using testing::ElementsAre;
 
 using StoredJudgements = WithStore;
 using FrozenBaselines = WithStore;

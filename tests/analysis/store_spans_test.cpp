@@ -1,21 +1,16 @@
 // What the database keeps of traced steps, also over merges and prunes.
 
-#include <gmock/gmock.h>
-
 #include "analysis/store/check.hpp"
 #include "analysis/store/merge.hpp"
 #include "analysis/store/prune.hpp"
 #include "analysis/store/store.hpp"
 #include "collectives/base/error.hpp"
 #include "tests/analysis/example_results.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::store_spans_test {
 namespace {
-
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
 
 TracedStep traced_step(int launch, int iteration) {
   TracedStep step{.launch = launch, .iteration = iteration, .spans = {}};

@@ -3,7 +3,6 @@
 #include "analysis/compare/compare.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
@@ -15,16 +14,12 @@
 #include "reports/compare/comparison.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::compare_test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::StartsWith;
 
 std::string compare_by(std::vector<std::string> arguments) {
   arguments.emplace_back("--quiet");

@@ -2,8 +2,6 @@
 
 #include "analysis/bandwidth/crossover.hpp"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -18,13 +16,10 @@
 #include "tests/bench/lab.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::crossover_test {
 namespace {
-
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 SimulatedStep step_of(double seconds) {
   SimulatedStep step;

@@ -1,10 +1,9 @@
 #include "analysis/prediction/simulate.hpp"
 
-#include <gmock/gmock.h>
-
 #include "analysis/prediction/case_memory.hpp"
 #include "collectives/base/error.hpp"
 #include "tests/bench/plan_example.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::simulate_test {
 namespace {
@@ -276,8 +275,7 @@ TEST(SimulatedRunner, ScattersAsOftenAsItFreesGradients) {
   request.methods = {"zero:2"};
   request.workloads = {"resnet50"};
   EXPECT_THAT(refusals(plan_of(request)),
-              ::testing::Contains(::testing::HasSubstr(
-                  "each micro-batch of zero:2 has exchanges of its own, which are simulated only")));
+              Contains(HasSubstr("each micro-batch of zero:2 has exchanges of its own, which are simulated only")));
 }
 
 // A single stream of 4 Gbit/s on a line of 10: between 1 and 10 with a factor of 4.
@@ -353,15 +351,15 @@ TEST(RefuseSize, NamesTheNeedAndWhatFits) {
   const StepTimeline timeline{.gradients = {{"a", 1000, Seconds(0.1)}}};
   const std::string why = refuse_size({.workers = 65'536}, timeline, direct, std::int64_t{12} << 30);
   for (const char* part : {"736 GiB", "8.6 billion transfers", "up to 8,368 GPUs", "12 GiB"})
-    EXPECT_THAT(why, ::testing::HasSubstr(part));
+    EXPECT_THAT(why, HasSubstr(part));
   EXPECT_EQ(refuse_size({.workers = 8'368}, timeline, direct, std::int64_t{12} << 30), "");
   EXPECT_NE(refuse_size({.workers = 8'369}, timeline, direct, std::int64_t{12} << 30), "");
-  EXPECT_THAT(refuse_size({.workers = 1000}, timeline, direct, 0), ::testing::HasSubstr("2 million transfers"));
+  EXPECT_THAT(refuse_size({.workers = 1000}, timeline, direct, 0), HasSubstr("2 million transfers"));
 }
 
 TEST(RefuseChoice, CountsTheLargestCandidate) {
   EXPECT_EQ(refuse_choice({}, 65'536, INT64_MAX), "");
-  EXPECT_THAT(refuse_choice({}, 65'536, std::int64_t{12} << 30), ::testing::HasSubstr("billion transfers"));
+  EXPECT_THAT(refuse_choice({}, 65'536, std::int64_t{12} << 30), HasSubstr("billion transfers"));
 }
 
 TEST(SimulationEstimate, OfLargeCasesIsCounted) {

@@ -1,16 +1,11 @@
-#include <gmock/gmock.h>
 
 #include "bench/submit/kubernetes_names.hpp"
 #include "tests/bench/kubernetes/submissions.hpp"
 #include "tests/support/hostile_text.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::submit_mpijob_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
 
 const Engine& engine() { return kKubernetesEngine; }
 

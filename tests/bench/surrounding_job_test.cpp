@@ -1,7 +1,6 @@
 #include "bench/launch/surrounding_job.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <map>
 #include <string>
@@ -11,13 +10,13 @@
 #include "bench/launch/allocation.hpp"
 #include "collectives/base/host_name.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/mutate.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::surrounding_job_test {
 namespace {
 
-using ::testing::StartsWith;
 using Environment = std::map<std::string, std::string>;
 
 Allocation allocation_in(const Environment& environment, const HostFlags& flags = {}) {

@@ -3,19 +3,16 @@
 #include "bench/sweep/measured_cases.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <map>
 
 #include "analysis/points/points.hpp"
 #include "analysis/points/timed_steps.hpp"
 #include "analysis/records/machine_load.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::turns_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 Case named(const std::string& algorithm) {
   Case asked;

@@ -2,8 +2,6 @@
 
 #include "analysis/prediction/validate.hpp"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -26,13 +24,11 @@
 #include "reports/validate/validation.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::validate_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
 
 constexpr const char* kHeader =
     "workload,profile,gpus,batch_per_gpu,algorithm,placement,server_mode,servers,compressor,fusion,overlap,throughput,"
@@ -116,8 +112,8 @@ TEST(Validate, KnowsASourceByItsRepositoryOrThread) {
   std::set<std::string> sources;
   for (const Validation& each : published_validations()) sources.insert(each.residual.source);
   EXPECT_EQ(sources.size(), 18);
-  EXPECT_THAT(sources, testing::IsSupersetOf({"horovod/horovod", "horovod/horovod#416", "horovod/horovod#2581",
-                                              "HKBU-HPML/ddl-benchmarks", "NVIDIA/DeepLearningExamples"}));
+  EXPECT_THAT(sources, IsSupersetOf({"horovod/horovod", "horovod/horovod#416", "horovod/horovod#2581",
+                                     "HKBU-HPML/ddl-benchmarks", "NVIDIA/DeepLearningExamples"}));
 }
 
 TEST(Validate, FindsMixedPrecisionInTheNoteOrInTheRateOfOneGpu) {
@@ -336,7 +332,7 @@ TEST(Validate, RefusesWhatCannotBeSimulated) {
 TEST(Validate, NamesTheLineOfARowThatItRefuses) {
   const auto call = [](const std::string& row) { return [row] { validation_of_row(row); }; };
   const auto refused = [&](const std::string& row, const char* what, const testing::Matcher<std::string>& hint) {
-    expect_error(call(row), ExitCode::usage, AllOf(testing::StartsWith("a.csv:2: "), HasSubstr(what)), hint);
+    expect_error(call(row), ExitCode::usage, AllOf(StartsWith("a.csv:2: "), HasSubstr(what)), hint);
   };
   refused("lenet5,hkbu-10gbe,4,64,ring,,,,none,none,yes,512,,100", "no workload 'lenet5'", testing::_);
   refused("resnet50,hkbu-10gb,4,64,ring,,,,none,none,yes,512,,100", "did you mean 'hkbu-10gbe'", testing::_);
@@ -414,7 +410,7 @@ TEST(ValidateVerb, PrintsEachFigureForMachines) {
   const auto figures = nlohmann::json::parse(output_of({"--json", "--profile", "dgx-a100,capped-5gbit"}));
   ASSERT_EQ(figures.size(), 12);
   for (const auto& figure : figures) {
-    EXPECT_THAT(figure.at("cluster"), testing::AnyOf("dgx-a100", "capped-5gbit"));
+    EXPECT_THAT(figure.at("cluster"), AnyOf("dgx-a100", "capped-5gbit"));
     EXPECT_DOUBLE_EQ(
         figure.at("throughput_error"),
         figure.at("published_step_seconds").get<double>() / figure.at("predicted_step_seconds").get<double>() - 1);
@@ -425,8 +421,8 @@ TEST(ValidateVerb, PrintsEachFigureForMachines) {
 
 TEST(Validate, SaysHowFarPredictionsAreOffByClusterAndByStrategy) {
   const std::string text = terminal_text(validation_document(published_validations()), true);
-  EXPECT_THAT(text, testing::Not(HasSubstr("Each figure")));
-  EXPECT_THAT(output_of({"--profile", "dgx-a100"}), testing::Not(HasSubstr("Each figure")));
+  EXPECT_THAT(text, Not(HasSubstr("Each figure")));
+  EXPECT_THAT(output_of({"--profile", "dgx-a100"}), Not(HasSubstr("Each figure")));
   EXPECT_THAT(output_of({"--all", "--profile", "dgx-a100"}), AllOf(HasSubstr("Each figure"), HasSubstr("-1.7 %")));
   EXPECT_THAT(text, AllOf(HasSubstr("By cluster"), HasSubstr("By strategy"), HasSubstr("uber-p100-25gbe-tcp"),
                           HasSubstr("90 % band")));

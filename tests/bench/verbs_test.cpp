@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <sstream>
 
@@ -13,13 +12,12 @@
 #include "collectives/base/table.hpp"
 #include "reports/formats/plain_text.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/terminal_columns.hpp"
 
 namespace hbench::verbs_test {
 namespace {
-
-using testing::HasSubstr;
 
 /// Works in an empty folder; back with the object's end.
 class Elsewhere {
@@ -273,7 +271,7 @@ TEST(Listings, NameTheColumnThatIsAboutThisMachineAndLeaveItOutOfMarkdown) {
     EXPECT_LT(column_of(table, listing.machine_column), table.columns.size()) << listing.name;
     const std::string markdown = printed({"list", std::string(listing.name), "--format", "markdown"});
     EXPECT_THAT(markdown, HasSubstr(fmt::format("| {} |", table.columns[0].title)));
-    EXPECT_THAT(markdown, testing::Not(HasSubstr(fmt::format("| {} |", listing.machine_column))));
+    EXPECT_THAT(markdown, Not(HasSubstr(fmt::format("| {} |", listing.machine_column))));
   }
 }
 

@@ -2,14 +2,12 @@
 
 #include "collectives/fusion/fusion.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <numeric>
 #include <random>
 
 #include "collectives/base/table.hpp"
 #include "tests/collectives/drive.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::fusion_test {
 namespace {
@@ -17,9 +15,6 @@ namespace {
 using ::hbench::support::drive;
 using ::hbench::support::Launch;
 using ::hbench::support::Ready;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 /// Every policy with its defaults and with parameters that bite on small tensors.
 const std::vector<std::string> kChoices{"none",

@@ -1,7 +1,5 @@
 // Schedules on messages that begin and end together, over devices that do what they are told later.
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -12,6 +10,7 @@
 #include "collectives/transport/operation.hpp"
 #include "tests/collectives/conformance.hpp"
 #include "tests/collectives/posted_groups.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::grouped_test {
 namespace {
@@ -117,7 +116,7 @@ TEST(GroupedProgram, EnqueuesSeveralAtOnceInOneOrderOnEveryRank) {
     for (Rank rank = 0; rank < ranks; ++rank)
       threads.emplace_back([&, rank] { wrong[static_cast<std::size_t>(rank)] = run_together(post, cases, rank); });
   }
-  EXPECT_THAT(wrong, ::testing::Each(""));
+  EXPECT_THAT(wrong, Each(""));
 }
 
 TEST(GroupedProgram, IsCancelledWhenAPeerNeverComes) {

@@ -1,6 +1,5 @@
 // Ranks that share memory, as processes: what is left when one of them dies.
 
-#include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "collectives/transport/operation.hpp"
 #include "collectives/transport/shared_memory.hpp"
 #include "tests/collectives/shared_names.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::shared_processes_test {
 namespace {
@@ -101,7 +101,7 @@ TEST(SharedProcesses, SumWhatEachBrings) {
     }
     return 0;
   });
-  EXPECT_THAT(ends, ::testing::Each(0));
+  EXPECT_THAT(ends, Each(0));
 }
 
 /// Without the folders of jobs that other processes have launched, whose names hold their pids.

@@ -1,7 +1,6 @@
 #include "workloads/methods/method.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <set>
@@ -9,6 +8,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "workloads/methods/plan_check.hpp"
 #include "workloads/methods/plan_drawing.hpp"
 #include "workloads/methods/plan_ranks.hpp"
@@ -17,9 +17,6 @@
 
 namespace hbench::methods_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 /// In the place of hundreds of iterations, and with the same remainders by what follows as the usual 500.
 constexpr double kFew = 20;

@@ -2,22 +2,17 @@
 
 #include "workloads/engine/neighbour_mean.hpp"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <numbers>
 
 #include "collectives/transport/operation.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/workloads/engine_ranks.hpp"
 #include "workloads/engine/consensus.hpp"
 #include "workloads/methods/partner.hpp"
 
 namespace hbench::neighbour_mean_test {
 namespace {
-
-using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 using Parameters = std::vector<std::vector<float>>;  // by rank
 

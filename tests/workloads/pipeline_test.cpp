@@ -1,14 +1,11 @@
 #include "workloads/simulation/pipeline.hpp"
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
+
+#include "tests/support/matchers.hpp"
 
 namespace hbench::pipeline_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr double kTolerance = 1e-9;
 

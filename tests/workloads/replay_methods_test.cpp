@@ -1,9 +1,9 @@
 // Replayed steps of each method: what ranks exchange is checked, and as many bytes as a simulation has.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "tests/collectives/shared_ranks.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/workloads/replay_cases.hpp"
 #include "workloads/simulation/step_simulator.hpp"
@@ -110,7 +110,7 @@ TEST(ReplayedMethods, OfADecentralizedMethodStopsOnAllWorkersWhenTheBudgetIsSpen
   request.steps = 1000;
   request.budget = Seconds(0.1);
   const Replayed all = replay_on_threads(request, small_replay(0.1));
-  EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+  EXPECT_THAT(all.failures, Each(IsEmpty()));
   EXPECT_EQ(all.steps.size() % 5, 0U);
   EXPECT_LT(all.steps.size(), 5U * 100U);
 }
@@ -123,7 +123,7 @@ TEST(ReplayedMethods, OfServersWithSeveralSlicesOfATensorEndsAlikeOnAllWorkers) 
     TrainingRequest request = make_request(world, "ps", "sliced", "none");
     request.strategy.method = parse_method("ssp:1");
     const Replayed all = replay_on_threads(request, replayed);
-    EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+    EXPECT_THAT(all.failures, Each(IsEmpty()));
     EXPECT_EQ(all.digests.size(), 1U);
   }
 }
@@ -177,7 +177,7 @@ TEST(ReplayedMethods, OfWhatAMethodStartsWithIsWarmUp) {
   request.strategy.method = parse_method("post-local-sgd:2:5");
   request.budget = Seconds(1e-6);  // is spent at once, and ends no start
   const Replayed all = replay_on_threads(request, small_replay(0.1));
-  EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+  EXPECT_THAT(all.failures, Each(IsEmpty()));
   int warm_up = 0, timed = 0;
   for (const StepReport& step : all.steps) ++(step.warmup ? warm_up : timed);
   EXPECT_EQ(warm_up, 2 * 3) << "six iterations are three cycles";
@@ -212,7 +212,7 @@ void expect_to_send_as_simulated(const char* method, const World& world, const c
     const Replayed all = replay_on(shares_memory ? support::make_shared_thread_endpoints(world.ranks(), 16 << 20)
                                                  : make_thread_endpoints(world.ranks()),
                                    request, replayed);
-    ASSERT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+    ASSERT_THAT(all.failures, Each(IsEmpty()));
     EXPECT_NEAR(sum(all.sent), sum(simulated), tolerance * sum(simulated)) << shares_memory;
     if (std::string_view(method) == "gossip") continue;
     EXPECT_NEAR(all.sent.within, simulated.within, tolerance * simulated.within) << shares_memory;
