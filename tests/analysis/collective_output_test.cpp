@@ -2,8 +2,6 @@
 
 #include "analysis/fit/imported_curve.hpp"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "analysis/import/collective_output.hpp"

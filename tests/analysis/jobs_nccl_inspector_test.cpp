@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include "tests/analysis/jobs_examples.hpp"
 #include "tests/support/expect_error.hpp"

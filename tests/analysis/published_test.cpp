@@ -1,7 +1,5 @@
 #include "analysis/published/published.hpp"
 
-#include <fmt/format.h>
-
 #include <map>
 #include <set>
 #include <sstream>

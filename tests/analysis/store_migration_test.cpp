@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <map>
 #include <set>
 #include <utility>
 

@@ -2,8 +2,6 @@
 
 #include "analysis/track/paired.hpp"
 
-#include <cmath>
-
 #include "tests/support/matchers.hpp"
 
 namespace hbench::track_paired_test {

@@ -9,7 +9,6 @@
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/matchers.hpp"
-#include "workloads/libtorch.hpp"
 
 namespace hbench::collective_mistakes_test {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/validate.hpp"
-#include "analysis/published/published.hpp"
 #include "bench/launch/installation.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/network/choose.hpp"

@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "bench/command/verb.hpp"
-#include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"

@@ -1,7 +1,5 @@
 // Sweeps that measure frameworks: a real one where Python has it, and interpreters that fail in its place.
 
-#include <fmt/format.h>
-
 #include <fstream>
 
 #include "bench/frameworks/framework_job.hpp"

@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <chrono>
-
 #include "analysis/records/machine_load.hpp"
 #include "bench/launch/process.hpp"
 

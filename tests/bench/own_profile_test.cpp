@@ -7,7 +7,6 @@
 #include "analysis/catalogue/check.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/profile/profile.hpp"
-#include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "bench/launch/installation.hpp"
-#include "bench/sweep/plan.hpp"
 #include "collectives/base/flag_values.hpp"
 #include "tests/bench/own_timeline.hpp"
 #include "tests/bench/plan_example.hpp"

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include "collectives/base/file.hpp"
 #include "collectives/endpoints/endpoint.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <csignal>
-#include <set>
 
 #include "analysis/store/store.hpp"
 #include "collectives/base/file.hpp"

@@ -1,10 +1,7 @@
 // Commands of hbench.toml that print what other programs of CI print.
 
-#include <fmt/format.h>
-
 #include "analysis/points/tracked_metric.hpp"
 #include "analysis/store/store.hpp"
-#include "collectives/base/file.hpp"
 #include "tests/analysis/import_examples.hpp"
 #include "tests/bench/program.hpp"
 #include "tests/support/matchers.hpp"

@@ -1,10 +1,8 @@
 // CudaDevice and its kernels on a GPU against the host's; skipped, with the reason, where there is none.
 
-#include <thread>
-
+#include "tests/collectives/cuda_device.hpp"
 #include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/error.hpp"
-#include "tests/collectives/cuda_device.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/matchers.hpp"
 

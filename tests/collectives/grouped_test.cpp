@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <random>
 
 #include "collectives/base/error.hpp"
 #include "collectives/program/grouped_program.hpp"

@@ -1,7 +1,6 @@
 #include "collectives/compressors/random.hpp"
 
 #include <array>
-#include <bit>
 #include <set>
 
 #include "tests/collectives/codecs.hpp"

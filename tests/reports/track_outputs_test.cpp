@@ -7,7 +7,6 @@
 #include <regex>
 #include <sstream>
 
-#include "analysis/track/check.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/plain_text.hpp"
 #include "reports/trace/traced.hpp"

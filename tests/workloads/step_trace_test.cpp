@@ -1,7 +1,6 @@
 #include "workloads/engine/step_trace.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "tests/support/matchers.hpp"
 #include "tests/workloads/engine_ranks.hpp"
