@@ -7,6 +7,7 @@
 #include "tests/bench/own_timeline.hpp"
 #include "tests/bench/program.hpp"
 #include "tests/support/matchers.hpp"
+#include "tests/support/words.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench::lost_rank_test {
@@ -14,24 +15,9 @@ namespace {
 
 using nlohmann::json;
 
-const std::vector<std::string> kMeasured{"sweep",
-                                         "--evidence",
-                                         "measured,simulated",
-                                         "--image-size",
-                                         "32",
-                                         "--batch",
-                                         "4",
-                                         "--launches",
-                                         "1",
-                                         "--warmup",
-                                         "1",
-                                         "--timeout",
-                                         "3s",
-                                         "--quiet",
-                                         "--oversubscribe",
-                                         "2",
-                                         "--profile",
-                                         "hkbu-10gbe"};
+const std::vector<std::string> kMeasured = words_of(
+    "sweep --evidence measured,simulated --image-size 32 --batch 4 --launches 1 --warmup 1 "
+    "--timeout 3s --quiet --oversubscribe 2 --profile hkbu-10gbe");
 
 /// A case that does not end by itself in the time of a test.
 const std::vector<std::string> kEndless{"--steps", "1000000", "--budget", "1000s"};
