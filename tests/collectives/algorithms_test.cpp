@@ -13,10 +13,7 @@
 namespace hbench::algorithms_test {
 namespace {
 
-using ::hbench::support::grouped_instances;
-using ::hbench::support::Instance;
-using ::hbench::support::instances;
-using ::hbench::support::parameters_of;
+using namespace ::hbench::support;
 
 constexpr int kLargestWorld = support::kSanitized ? 20 : 64;
 constexpr int kLargestGroupedWorld = support::kSanitized ? 12 : 24;

@@ -9,11 +9,7 @@
 namespace hbench::compressors_bad_data_test {
 namespace {
 
-using support::decoded;
-using support::encoded;
-using support::every_compressor;
-using support::gaussian;
-using support::round_trip;
+using namespace ::hbench::support;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();

@@ -16,12 +16,7 @@
 namespace hbench::device_exchange_test {
 namespace {
 
-using support::Case;
-using support::Endpoints;
-using support::LazyDevice;
-using support::Post;
-using support::PostedGroups;
-using support::Results;
+using namespace ::hbench::support;
 
 Endpoints lazy_endpoints(int ranks) {
   return make_thread_endpoints(ranks, [](Rank rank) { return std::make_shared<LazyDevice>(23 * rank + 5); });

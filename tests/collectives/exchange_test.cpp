@@ -14,11 +14,7 @@
 namespace hbench::exchange_test {
 namespace {
 
-using support::Case;
-using support::compressed_cases;
-using support::gathered_sums;
-using support::gradient_of;
-using support::judge_sum;
+using namespace ::hbench::support;
 
 constexpr Seconds kTimeout{60};
 

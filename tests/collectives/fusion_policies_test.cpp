@@ -7,9 +7,7 @@
 namespace hbench::fusion_policies_test {
 namespace {
 
-using ::hbench::support::drive;
-using ::hbench::support::Launch;
-using ::hbench::support::Ready;
+using namespace ::hbench::support;
 
 constexpr double kMs = 1e-3;
 

@@ -11,10 +11,7 @@
 namespace hbench::gradient_memory_test {
 namespace {
 
-using support::bits_of;
-using support::decoded;
-using support::encoded;
-using support::gaussian;
+using namespace ::hbench::support;
 
 constexpr std::size_t kElements = 2000;
 

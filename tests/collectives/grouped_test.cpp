@@ -14,10 +14,7 @@
 namespace hbench::grouped_test {
 namespace {
 
-using support::Case;
-using support::LazyDevice;
-using support::Post;
-using support::PostedGroups;
+using namespace ::hbench::support;
 
 constexpr Seconds kTimeout{60};
 

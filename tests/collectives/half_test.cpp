@@ -10,8 +10,7 @@
 namespace hbench::half_test {
 namespace {
 
-using support::bits_of;
-using support::on_every_target;
+using namespace ::hbench::support;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 /// Full vectors of every width, and a rest.

@@ -14,8 +14,7 @@
 namespace hbench::mutations_test {
 namespace {
 
-using ::hbench::support::Instance;
-using ::hbench::support::instances;
+using namespace ::hbench::support;
 
 /// How often each worker's contribution is in one chunk, and, last, how often garbage is.
 using Counts = std::vector<int>;

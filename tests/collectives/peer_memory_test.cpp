@@ -19,8 +19,7 @@
 namespace hbench::peer_memory_test {
 namespace {
 
-using support::Case;
-using support::LazyDevice;
+using namespace ::hbench::support;
 
 constexpr Seconds kTimeout{60};
 

@@ -13,8 +13,7 @@
 namespace hbench::rank_program_test {
 namespace {
 
-using support::contribution_of;
-using support::expected_sum;
+using namespace ::hbench::support;
 
 Schedule ring(int workers) {
   return find_entry(algorithms(), "ring", "algorithm").build({.world = {.workers = workers}});

@@ -14,8 +14,6 @@
 namespace hbench::schemes_test {
 namespace {
 
-using ::hbench::expect_usage_error;
-
 const Algorithm& entry(std::string_view name, CollectiveKind collective = CollectiveKind::all_reduce) {
   return *parse_algorithm(name, collective).algorithm;
 }

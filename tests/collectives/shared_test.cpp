@@ -17,10 +17,7 @@
 namespace hbench::shared_test {
 namespace {
 
-using support::Case;
-using support::Endpoints;
-using support::make_shared_thread_endpoints;
-using support::run_ranks;
+using namespace ::hbench::support;
 
 /// Long enough for a sanitizer on a busy machine; whoever waits so long hangs.
 constexpr Seconds kTimeout{120};

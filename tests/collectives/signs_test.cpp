@@ -10,8 +10,7 @@
 namespace hbench::signs_test {
 namespace {
 
-using support::gaussian;
-using support::round_trip;
+using namespace ::hbench::support;
 
 constexpr float kLargest = std::numeric_limits<float>::max();
 
