@@ -8,10 +8,10 @@
 #include <set>
 
 #include "bench/launch/installation.hpp"
-#include "bench/output/console.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/compare/comparison.hpp"
+#include "reports/formats/formats.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/matchers.hpp"
@@ -127,7 +127,7 @@ TEST(CompareVerb, KnowsThatFiguresOfItsProfilesWereChosenWithWhatWasPublished) {
 }
 
 TEST(CompareVerb, PrintsTheAnswerAndWritesAPage) {
-  EXPECT_THAT(terminal_text(comparison_document(horovod_or_servers()), true),
+  EXPECT_THAT(kTextFormat.render(comparison_document(horovod_or_servers())),
               AllOf(HasSubstr("Simulated efficiency on 512 GPUs, best and worst"), HasSubstr("tf-ps"),
                     HasSubstr("What was published, beside the simulation")));
   const TemporaryFolder folder;

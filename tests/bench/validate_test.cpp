@@ -16,7 +16,6 @@
 #include "analysis/records/words.hpp"
 #include "analysis/statistics/statistics.hpp"
 #include "bench/launch/installation.hpp"
-#include "bench/output/console.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats/formats.hpp"
@@ -420,7 +419,7 @@ TEST(ValidateVerb, PrintsEachFigureForMachines) {
 }
 
 TEST(Validate, SaysHowFarPredictionsAreOffByClusterAndByStrategy) {
-  const std::string text = terminal_text(validation_document(published_validations()), true);
+  const std::string text = kTextFormat.render(validation_document(published_validations()));
   EXPECT_THAT(text, Not(HasSubstr("Each figure")));
   EXPECT_THAT(output_of({"--profile", "dgx-a100"}), Not(HasSubstr("Each figure")));
   EXPECT_THAT(output_of({"--all", "--profile", "dgx-a100"}), AllOf(HasSubstr("Each figure"), HasSubstr("-1.7 %")));
