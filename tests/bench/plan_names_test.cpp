@@ -113,26 +113,23 @@ TEST(OwnFiles, AreProfilesAndWorkloads) {
 }
 
 TEST(OwnFiles, ThatChangeAreOtherCases) {
-  const TemporaryFolder folder;
-  write_bytes(folder / "mine.toml", kProfile);
-  SweepRequest request = small_request();
-  request.profiles = {(folder / "mine.toml").string()};
-  const std::string before = plan_of(request).cases.front().asked.key();
-  EXPECT_EQ(plan_of(request).cases.front().asked.key(), before);
-  write_bytes(folder / "mine.toml", std::string(kProfile) + "\n# another figure\n");
-  EXPECT_NE(plan_of(request).cases.front().asked.key(), before);
-}
-
-TEST(OwnTimelines, ThatChangeAreOtherCases) {
-  const TemporaryFolder folder;
-  SweepRequest request = small_request();
-  request.workloads = {(folder / "my-model.toml").string()};
-  write_bytes(folder / "my-model.toml", kOwnTimeline);
-  const std::string before = plan_of(request).cases.front().asked.key();
   std::string slower = kOwnTimeline;
   slower.replace(slower.find("20 ms"), 5, "25 ms");
-  write_bytes(folder / "my-model.toml", slower);
-  EXPECT_NE(plan_of(request).cases.front().asked.key(), before);
+  struct Row {
+    std::vector<std::string> SweepRequest::*list;
+    std::string text, changed;
+  };
+  for (const Row& row : {Row{&SweepRequest::profiles, kProfile, std::string(kProfile) + "\n# another figure\n"},
+                         Row{&SweepRequest::workloads, kOwnTimeline, slower}}) {
+    SCOPED_TRACE(row.text);
+    const TemporaryFolder folder;
+    const SweepRequest request = request_with(row.list, (folder / "mine.toml").string());
+    write_bytes(folder / "mine.toml", row.text);
+    const std::string before = plan_of(request).cases.front().asked.key();
+    EXPECT_EQ(plan_of(request).cases.front().asked.key(), before);
+    write_bytes(folder / "mine.toml", row.changed);
+    EXPECT_NE(plan_of(request).cases.front().asked.key(), before);
+  }
 }
 
 TEST(OwnFiles, OfOneNameMustBeTheSame) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <sstream>
 
 #include "bench/command/man_page.hpp"
