@@ -1,15 +1,12 @@
 #include "analysis/points/timed_steps.hpp"
 
-#include <gmock/gmock.h>
-
 #include <functional>
 
 #include "example_results.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::baseline_test {
 namespace {
-
-using testing::IsEmpty;
 
 /// The fourth run's, on GPUs in bf16.
 CaseResult measured() {

@@ -1,17 +1,12 @@
 // How many samples a GPU takes, and how fast it is with them.
 
-#include "analysis/prediction/request.hpp"
-
-#include <gmock/gmock.h>
-
 #include "analysis/prediction/one_gpu.hpp"
+#include "analysis/prediction/request.hpp"
 #include "analysis/published/published.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::batches_test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 TEST(GpuBatch, IsTheSameAtEveryCountUnlessAGlobalBatchIsShared) {
   struct Row {

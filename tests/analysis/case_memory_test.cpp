@@ -1,17 +1,12 @@
 // The bytes of a predicted step: by precision, framework and recomputation.
 
 #include "analysis/prediction/case_memory.hpp"
-
-#include <gmock/gmock.h>
-
 #include "analysis/prediction/one_gpu.hpp"
+#include "tests/support/matchers.hpp"
 #include "workloads/step/step_memory.hpp"
 
 namespace hbench::case_memory_test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 constexpr const char* kShape = "gpt:layers=12,hidden=768,heads=12,vocab=50257,seq=1024";
 
@@ -97,7 +92,7 @@ TEST(RefuseMemory, OfAModelThatDoesNotFitNamesFewerBits) {
   one.batch_per_gpu = 1;
   EXPECT_THAT(refuse_memory(planned(one), known), HasSubstr("--precision bf16-true takes 1 GB"));
   known.profiles["p"].gpu_memory = Bytes(0.5e9);
-  EXPECT_THAT(refuse_memory(planned(one), known), testing::Not(HasSubstr("bf16-true")));
+  EXPECT_THAT(refuse_memory(planned(one), known), Not(HasSubstr("bf16-true")));
 }
 
 TEST(MemoryOf, IsSharedOutAsTheMethodSays) {

@@ -2,15 +2,12 @@
 
 #include "analysis/choose/choice.hpp"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
+
+#include "tests/support/matchers.hpp"
 
 namespace hbench::choice_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 /// A point of 100 samples/s for each GPU at full efficiency; its band is 0.1 wide on either side.
 Point point(const std::string& cluster, int gpus, double efficiency) {
@@ -75,14 +72,14 @@ TEST(Choice, IsNeverSureOfWhatRestsOnAnAssumption) {
   const Goals efficient{.efficiency = 0.1}, cheap{.samples = 1e6, .budget = 1e6};
   EXPECT_EQ(alternative(1, efficient).meets, Certainty::pass);
   EXPECT_EQ(alternative(4, efficient).meets, Certainty::likely);
-  EXPECT_THAT(alternative(4, efficient).assumed, testing::ElementsAre("local.rate"));
-  EXPECT_THAT(alternative(8, efficient).assumed, testing::ElementsAre("local.rate", "network.nics"));
+  EXPECT_THAT(alternative(4, efficient).assumed, ElementsAre("local.rate"));
+  EXPECT_THAT(alternative(8, efficient).assumed, ElementsAre("local.rate", "network.nics"));
   const Alternative dated = alternative(1, cheap);
   EXPECT_EQ(dated.meets, Certainty::pass);
   cluster.price->retrieved = "not stated";
   const Alternative undated = alternative(1, cheap);
   EXPECT_EQ(undated.meets, Certainty::likely);
-  EXPECT_THAT(undated.assumed, testing::ElementsAre("price.retrieved"));
+  EXPECT_THAT(undated.assumed, ElementsAre("price.retrieved"));
   EXPECT_GT(undated.cost->high, dated.cost->high * 1.2);
   EXPECT_EQ(alternative(1, efficient).meets, Certainty::pass) << "nobody asks for money";
 }

@@ -2,18 +2,15 @@
 
 #include "analysis/fit/imported_curve.hpp"
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-
 #include <nlohmann/json.hpp>
 
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::collective_output_test {
 namespace {
 
 using testing::_;
-using testing::HasSubstr;
 using Json = nlohmann::json;
 
 Json row(std::int64_t bytes, double seconds) {
@@ -53,7 +50,7 @@ TEST(CollectiveOutput, GivesTheTimesInPlaceAndWhereTheyWereMeasured) {
   ASSERT_EQ(imported.curve.points.size(), 4U);
   EXPECT_EQ(imported.curve.points[3].bytes, 8192);
   EXPECT_DOUBLE_EQ(imported.curve.points[3].time.value, 25e-6);
-  EXPECT_THAT(imported.notes, testing::IsEmpty());
+  EXPECT_THAT(imported.notes, IsEmpty());
   EXPECT_EQ(parse_collective_output(text, "two.json", 0, 4).curve.nodes, 4);
 }
 
@@ -66,7 +63,7 @@ TEST(CollectiveOutput, LeavesOutPeersOtherCountsAndWhatTookLongerThanALargerSize
   rows.back()["ranks"] = 8;
   const ImportedCurve imported = parse_collective_output(output(rows).dump(), "two.json", 4);
   EXPECT_EQ(imported.curve.points.size(), 4U);
-  EXPECT_THAT(imported.notes, testing::ElementsAre("Left out, since a larger size took less time: 512B."));
+  EXPECT_THAT(imported.notes, ElementsAre("Left out, since a larger size took less time: 512B."));
 }
 
 TEST(CollectiveOutput, SaysWhatIsNoMeasurementOfOneCollective) {

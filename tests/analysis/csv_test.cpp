@@ -1,11 +1,10 @@
 #include "analysis/published/published.hpp"
 
-#include <gmock/gmock.h>
-
 #include <sstream>
 
 #include "analysis/statistics/statistics.hpp"
 #include "collectives/base/error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::csv_test {
 namespace {
@@ -90,7 +89,7 @@ TEST(Csv, TakesOrRefusesAnyTextButNeverBreaks) {
       for (const CsvRow& row : rows) ASSERT_EQ(row.fields.size(), rows[0].fields.size());
       ++taken;
     } catch (const Error& error) {
-      ASSERT_THAT(error.what(), testing::StartsWith("table.csv:"));
+      ASSERT_THAT(error.what(), StartsWith("table.csv:"));
     }
   }
   EXPECT_GT(taken, 500);

@@ -1,16 +1,12 @@
 #include "analysis/records/emulation.hpp"
 
-#include <gmock/gmock.h>
-
 #include <functional>
 
 #include "analysis/points/points.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::emulation_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 Sample sample(std::string_view metric, double value, int launch = 0, int rank = 0, const char* unit = "1") {
   return {.launch = launch, .rank = rank, .metric = std::string(metric), .value = value, .unit = unit};
@@ -71,8 +67,8 @@ TEST(EmulationFacts, NameEachPlantedFaultOnce) {
   }
   EXPECT_THAT(emulation_facts(result)->faults, ElementsAre("link:1:0.5", "node:0:1.2"));
   const std::vector<Point> points = make_points({result});
-  EXPECT_THAT(points.at(0).warnings, ::testing::Contains("not a real figure: link:1:0.5, node:0:1.2 was planted "
-                                                         "(HBENCH_EMULATED_FAULT)"));
+  EXPECT_THAT(points.at(0).warnings, Contains("not a real figure: link:1:0.5, node:0:1.2 was planted "
+                                              "(HBENCH_EMULATED_FAULT)"));
 }
 
 // 80 ms of 100 and of 160; medians of launches 100, 110, 160: 110.

@@ -1,14 +1,12 @@
 #include "analysis/records/evidence.hpp"
 
-#include <gmock/gmock.h>
-
 #include <string_view>
 #include <vector>
 
+#include "tests/support/matchers.hpp"
+
 namespace hbench::evidence_test {
 namespace {
-
-using testing::ElementsAre;
 
 /// The names of the kinds with a property, in the order of the table.
 std::vector<std::string_view> kinds_that(bool (*property)(Evidence)) {

@@ -1,7 +1,5 @@
 /// What cannot be judged: wide bands, rates that nobody measured, and causes that the other sizes contradict.
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 
 #include "analysis/expect/expectation.hpp"
@@ -10,13 +8,10 @@
 #include "analysis/records/metrics.hpp"
 #include "collectives/network/library_model.hpp"
 #include "tests/analysis/lab_cluster.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::expectation_doubt_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 constexpr std::array kSizes{4096.0, 262144.0, 16777216.0, 268435456.0, 1073741824.0};
 

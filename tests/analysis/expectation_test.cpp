@@ -2,8 +2,6 @@
 
 #include "analysis/expect/expectation.hpp"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 
 #include "analysis/import/format.hpp"
@@ -13,13 +11,10 @@
 #include "collectives/network/library_model.hpp"
 #include "tests/analysis/lab_cluster.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::expectation_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 const StopRequested kNoStop = [] { return false; };
 

@@ -1,15 +1,10 @@
 #include "analysis/prediction/request.hpp"
 
-#include <gmock/gmock.h>
-
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::gpu_range_test {
 namespace {
-
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 TEST(GpuRange, DoublesAndIncludesItsEnd) {
   EXPECT_THAT(parse_gpu_range("1..128"), ElementsAre(1, 2, 4, 8, 16, 32, 64, 128));

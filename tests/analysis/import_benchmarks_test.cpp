@@ -1,7 +1,6 @@
 // What programs of CI write: the figures of their examples, and the whole line of each refusal.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <chrono>
 #include <map>
@@ -11,11 +10,10 @@
 #include "analysis/points/tracked_metric.hpp"
 #include "tests/analysis/import_examples.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::import_benchmarks_test {
 namespace {
-
-using testing::ElementsAre;
 
 ImportedOutput imported(const std::string& text, const ImportHints& hints = {}) {
   return recognise(text, "a.txt").parse(text, "a.txt", hints);
@@ -143,8 +141,8 @@ TEST(BenchmarkFormats, RefuseABetterThatAllUnitsSay) {
     read_files({{"a.log", text}}, {.machine = "lab", .program = "a", .hints = {.better = BetterValue::lower}});
   };
   expect_error([&] { read("{\"step_ms\": 1}\n"); }, ExitCode::usage,
-               testing::StrEq("a.log: --better changes none of its values: their units say it"),
-               testing::StrEq("leave --better (in hbench.toml better) out"));
+               StrEq("a.log: --better changes none of its values: their units say it"),
+               StrEq("leave --better (in hbench.toml better) out"));
   read("{\"step_ms\": 1, \"peak\": 7}\n");
 }
 

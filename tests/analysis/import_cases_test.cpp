@@ -1,22 +1,16 @@
 // Outputs that people have posted (names replaced), and what each is imported as.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "analysis/import/import.hpp"
 #include "analysis/points/collectives.hpp"
 #include "collectives/base/file.hpp"
 #include "tests/analysis/import_examples.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::import_cases_test {
 namespace {
-
-using testing::DoubleEq;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
 
 std::string text_of(const std::string& file) {
   return read_file(HBENCH_SOURCE_DIR "/tests/bench/import_cases/" + file);

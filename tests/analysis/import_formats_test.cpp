@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <map>
 
@@ -9,16 +8,11 @@
 #include "analysis/points/tracked_metric.hpp"
 #include "tests/analysis/import_examples.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/mutate.hpp"
 
 namespace hbench::import_formats_test {
 namespace {
-
-using ::testing::DoubleEq;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 ImportedOutput imported(const std::string& text, const std::string& file = "a.txt", const ImportHints& hints = {}) {
   return recognise(text, file).parse(text, file, hints);

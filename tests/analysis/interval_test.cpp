@@ -1,11 +1,9 @@
 // Intervals of a few launches: tables, closed forms, and how often they hold what they promise.
 
-#include "analysis/statistics/statistics.hpp"
-
-#include <gmock/gmock.h>
-
 #include <cmath>
 
+#include "analysis/statistics/statistics.hpp"
+#include "tests/support/matchers.hpp"
 namespace hbench::interval_test {
 namespace {
 
@@ -27,7 +25,7 @@ TEST(PairedRatio, IsHodgesAndLehmannsOfTheLogarithmsWithStudentsInterval) {
   const double half = 4.3027 * std::sqrt(2 * M_PI / 3 / 3 / 3);
   EXPECT_NEAR(std::log(estimate.interval->low), 0.25 - half, 1e-9);
   EXPECT_NEAR(std::log(estimate.interval->high), 0.25 + half, 1e-9);
-  EXPECT_THAT(estimate.in_words, testing::HasSubstr("3 paired launches"));
+  EXPECT_THAT(estimate.in_words, HasSubstr("3 paired launches"));
 }
 
 TEST(PairedRatio, DoesNotMindWhatSlowsBothOfAPair) {

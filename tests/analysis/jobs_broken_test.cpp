@@ -1,18 +1,15 @@
 // Files that are no recording of a training job, or a damaged one: understood as far as they go, or refused in a line.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <zlib.h>
 
 #include "analysis/job/text_source.hpp"
 #include "tests/analysis/jobs_recording.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::jobs_broken_test {
 namespace {
-
-using ::testing::Contains;
-using ::testing::HasSubstr;
 
 class BrokenJob : public ::testing::Test {
  protected:

@@ -1,20 +1,14 @@
 // Steps of a GPU that is behind its host, or waits for it; recordings of inference; and advice that is of the file.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "tests/analysis/jobs_examples.hpp"
 #include "tests/analysis/jobs_recording.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::jobs_device_test {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr double kTolerance = 1e-7;
 

@@ -1,21 +1,15 @@
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "tests/analysis/jobs_examples.hpp"
 #include "tests/analysis/jobs_files.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/mutate.hpp"
 
 namespace hbench::jobs_flight_recorder_test {
 namespace {
 
 using Json = nlohmann::json;
-using ::testing::Contains;
-using ::testing::DoubleNear;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::SizeIs;
 
 RecordedFile dump_of(Json entries, const std::string& name = "nccl_trace_rank_2") {
   return {name, flight_dump(std::move(entries)).dump()};

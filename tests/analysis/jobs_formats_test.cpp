@@ -1,13 +1,11 @@
-#include <gmock/gmock.h>
 
 #include "analysis/job/job.hpp"
 #include "tests/analysis/jobs_files.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::jobs_formats_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 TEST(JobFormats, DoNotTakeTheFilesOfOtherPrograms) {
   for (const std::string text : {

@@ -1,15 +1,12 @@
 // Exchanges that had not completed when a job was dumped: which, and what each rank did.
 
-#include <gmock/gmock.h>
-
 #include "tests/analysis/jobs_examples.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::jobs_hang_test {
 namespace {
 
 using Json = nlohmann::json;
-using ::testing::Contains;
-using ::testing::HasSubstr;
 
 enum class State { completed, scheduled, started };
 
@@ -118,7 +115,7 @@ TEST(Hang, IsNotTakenFromARunningJobWhoseRanksAreDumpedOneAfterTheOther) {
     EXPECT_EQ(job.hang, each.hang);
     EXPECT_NEAR(job.step.value, 0.1, 1e-9);
     if (each.note.empty())
-      EXPECT_THAT(job.unknown, ::testing::Not(Contains(HasSubstr("later dump"))));
+      EXPECT_THAT(job.unknown, Not(Contains(HasSubstr("later dump"))));
     else
       EXPECT_THAT(job.unknown, Contains(each.note));
   }

@@ -1,17 +1,12 @@
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "analysis/job/job.hpp"
 #include "tests/analysis/jobs_files.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::jobs_horovod_test {
 namespace {
-
-using ::testing::DoubleNear;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::SizeIs;
 
 /// A timeline that is written event by event; times in microseconds.
 class TimelineText {

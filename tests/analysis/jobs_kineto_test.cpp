@@ -1,21 +1,15 @@
 // What a trace of torch.profiler says about a step.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <cstring>
 
 #include "collectives/base/error.hpp"
 #include "tests/analysis/jobs_recording.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::jobs_kineto_test {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 constexpr double kTolerance = 1e-7;
 

@@ -1,18 +1,13 @@
 // Jobs that reduce their gradients in one go after the backward pass.
 
-#include <gmock/gmock.h>
-
 #include "analysis/job/as_recorded.hpp"
 #include "tests/analysis/jobs_files.hpp"
 #include "tests/analysis/jobs_recording.hpp"
 #include "tests/collectives/clusters.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::jobs_late_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 /// An all-reduce after the backward pass; times since the step began.
 struct Late {

@@ -1,17 +1,11 @@
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "tests/analysis/jobs_files.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::jobs_megatron_test {
 namespace {
-
-using ::testing::DoubleNear;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 constexpr std::string_view kSettings =
     "using world size: 8, data-parallel size: 4, context-parallel size: 1, tensor-model-parallel size: 2, "

@@ -1,19 +1,13 @@
-#include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "tests/analysis/jobs_examples.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/mutate.hpp"
 
 namespace hbench::jobs_nccl_inspector_test {
 namespace {
 
 using Json = nlohmann::json;
-using ::testing::Contains;
-using ::testing::DoubleNear;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::SizeIs;
 
 std::vector<std::int64_t> bucket_bytes(const TrainingJob& job) {
   std::vector<std::int64_t> bytes;

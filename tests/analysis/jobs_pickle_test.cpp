@@ -1,10 +1,10 @@
 #include "analysis/job/pickle.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "tests/analysis/jobs_examples.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/mutate.hpp"
 
 namespace hbench::jobs_pickle_test {
@@ -12,9 +12,6 @@ namespace {
 
 using namespace std::string_view_literals;
 using Json = nlohmann::json;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::SizeIs;
 
 Json read(std::string_view bytes, std::string_view unwanted = "") {
   TemporaryFolder folder;

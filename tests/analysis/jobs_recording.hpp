@@ -2,7 +2,6 @@
 
 /// Small traces of torch.profiler for tests, written as it writes them.
 
-#include <filesystem>
 #include <string>
 #include <vector>
 

@@ -1,16 +1,13 @@
 // Sizes of tensors that a recording does not have: where they may come from, and where they may not.
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 
 #include "tests/analysis/jobs_recording.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::jobs_workload_test {
 namespace {
-
-using ::testing::ElementsAre;
 
 /// Two buckets, of two tensors and of one, whose sizes are the only ones that are known.
 Recording without_shapes() {

@@ -1,17 +1,12 @@
 #include "analysis/prediction/strategies_asked.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <set>
 
+#include "tests/support/matchers.hpp"
 #include "workloads/methods/method.hpp"
 
 namespace hbench::method_search_test {
 namespace {
-
-using testing::Contains;
-using testing::Not;
 
 TEST(MethodSearch, TriesEachMethodOnceAndTheSynchronousOneFirst) {
   for (const int gpus : {1, 2, 6, 8, 64, 512}) {
@@ -41,18 +36,18 @@ TEST(MethodSearch, KeepsTensorGroupsWithinNodesAndReplicasWhole) {
 }
 
 TEST(MethodSearch, BeginsWithTwoRanksForAModel) {
-  EXPECT_THAT(methods_to_search(64, 8), testing::IsSupersetOf({"tensor:2", "pipeline:2:4:1", "tensor:2+zero:1"}));
+  EXPECT_THAT(methods_to_search(64, 8), IsSupersetOf({"tensor:2", "pipeline:2:4:1", "tensor:2+zero:1"}));
   EXPECT_THAT(methods_to_search(6, 8), Not(Contains("tensor:4"))) << "which 6 GPUs are no multiple of";
 }
 
 TEST(MethodSearch, InterleavesTheStagesOfPipelines) {
-  EXPECT_THAT(methods_to_search(64, 8), testing::IsSupersetOf({"tensor:8+pipeline:4:8:1", "tensor:8+pipeline:4:8:4"}));
+  EXPECT_THAT(methods_to_search(64, 8), IsSupersetOf({"tensor:8+pipeline:4:8:1", "tensor:8+pipeline:4:8:4"}));
 }
 
 TEST(MethodSearch, ShardsWithinNodesWhereThereAreSeveral) {
   EXPECT_THAT(methods_to_search(64, 8), Contains("hsdp:8"));
-  EXPECT_THAT(methods_to_search(8, 8), Not(Contains(testing::StartsWith("hsdp"))));
-  EXPECT_THAT(methods_to_search(64, 1), Not(Contains(testing::StartsWith("hsdp"))));
+  EXPECT_THAT(methods_to_search(8, 8), Not(Contains(StartsWith("hsdp"))));
+  EXPECT_THAT(methods_to_search(64, 1), Not(Contains(StartsWith("hsdp"))));
 }
 
 }  // namespace

@@ -1,16 +1,13 @@
 #include "analysis/fit/imported_curve.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "collectives/base/text.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::nccl_tests_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 /// As `hbench calibrate --from` reads it.
 ImportedCurve parse_nccl_tests(const std::string& text, const std::string& file, int ranks = 0, int nodes = 0) {

@@ -1,14 +1,11 @@
 #include "analysis/import/number_pattern.hpp"
 
-#include <gmock/gmock.h>
-
 #include "analysis/points/tracked_metric.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::number_pattern_test {
 namespace {
-
-using testing::HasSubstr;
 
 std::vector<Sample> samples_of(const NumberPatternRequest& request, std::string_view text) {
   const ImportedOutput output = NumberPattern(request).read(text, "a.log");

@@ -1,17 +1,14 @@
 #include "analysis/points/plausible.hpp"
 
-#include <gmock/gmock.h>
-
 #include <limits>
 
 #include "analysis/points/points.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::plausible_test {
 namespace {
-
-using testing::HasSubstr;
 
 /// What is said of a result; empty where it is taken.
 std::string refusal(const CaseResult& result) {

@@ -1,13 +1,11 @@
 #include "analysis/points/points.hpp"
 
-#include <gmock/gmock.h>
-
 #include "example_results.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::points_test {
 namespace {
 
-using testing::DoubleEq;
 using testing::Optional;
 
 CaseResult measured(std::vector<std::vector<std::vector<double>>> seconds) {
@@ -181,7 +179,7 @@ TEST(MeasuredPoint, SaysWhyItHasNoEfficiency) {
   elsewhere.asked.machine = "0123456789abcdef";
   const std::vector<Point> points = make_points({measured({{{2}}}), elsewhere});
   EXPECT_EQ(points[0].efficiency, std::nullopt);
-  EXPECT_THAT(points[0].no_baseline, testing::HasSubstr("another machine"));
+  EXPECT_THAT(points[0].no_baseline, HasSubstr("another machine"));
   EXPECT_EQ(points[0].throughput, 64);
   EXPECT_EQ(points[1].no_baseline, "") << "it is its own";
   EXPECT_EQ(make_points({of(Evidence::simulated, {figure("step_seconds", 1)})})[0].no_baseline, "");
@@ -200,7 +198,7 @@ TEST(SimulatedPoint, TurnsThePessimisticStepIntoTheLowEfficiency) {
   EXPECT_THAT(point.efficiency, Optional(DoubleEq(0.5)));
   EXPECT_THAT(point.efficiency_low, Optional(DoubleEq(0.3125)));
   EXPECT_THAT(point.efficiency_high, Optional(DoubleEq(0.625)));
-  EXPECT_THAT(point.interval, testing::HasSubstr("90 % band"));
+  EXPECT_THAT(point.interval, HasSubstr("90 % band"));
   EXPECT_EQ(point.baseline, "one GPU without communication, 128 samples/s");
 }
 

@@ -1,8 +1,5 @@
 #include "analysis/published/published.hpp"
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-
 #include <map>
 #include <set>
 #include <sstream>
@@ -11,12 +8,10 @@
 #include "analysis/statistics/statistics.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::published_test {
 namespace {
-
-using testing::HasSubstr;
-using testing::StartsWith;
 
 const std::string kHeader =
     "workload,profile,gpus,batch_per_gpu,algorithm,placement,server_mode,servers,compressor,fusion,overlap,throughput,"
@@ -116,7 +111,7 @@ TEST(OurPublishedTable, CitesAnAddressInEveryRowAndRepeatsNone) {
 TEST(OurPublishedTable, HasOfMlperfRowsOfOneNodeAndOfSeveral) {
   std::set<std::string> seen;
   for (const CaseResult& row : mlperf_results()) {
-    EXPECT_THAT(row.asked.source, testing::StartsWith("https://github.com/mlcommons/training_results_v"));
+    EXPECT_THAT(row.asked.source, StartsWith("https://github.com/mlcommons/training_results_v"));
     EXPECT_TRUE(seen.insert(row.asked.source).second) << row.asked.source;
   }
   EXPECT_EQ(publisher_of("https://github.com/mlcommons/training_results_v2.0/blob/main/Dell (2022)"),
@@ -152,9 +147,8 @@ TEST(OurPublishedTable, SaysWhatWasChosenWithEachRow) {
     const bool is_said = result.asked.profile.starts_with("uber-p100");
     EXPECT_TRUE(what == (result.asked.gpus == 512 ? "profile" : "range") || !is_said) << text_of(result);
   }
-  EXPECT_THAT(chosen, testing::UnorderedElementsAre(testing::Pair("", 101), testing::Pair("lost-share", 247),
-                                                    testing::Pair("preset", 49), testing::Pair("profile", 12),
-                                                    testing::Pair("range", 15)));
+  EXPECT_THAT(chosen, UnorderedElementsAre(Pair("", 101), Pair("lost-share", 247), Pair("preset", 49),
+                                           Pair("profile", 12), Pair("range", 15)));
   EXPECT_EQ(chosen_with({}), "");
 }
 

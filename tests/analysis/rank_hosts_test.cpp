@@ -1,12 +1,9 @@
 #include "analysis/records/machine_facts.hpp"
 
-#include <gmock/gmock.h>
+#include "tests/support/matchers.hpp"
 
 namespace hbench::rank_hosts_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 TEST(RankHosts, AreReadAsTheyAreWritten) {
   const std::vector<Sample> samples = rank_host_samples({"n1", "n2", "n3"}, {"n1", "n3", "n3"}, 4);

@@ -1,16 +1,12 @@
 #include "analysis/statistics/rank_test.hpp"
 
-#include <gmock/gmock.h>
-
 #include <numeric>
 #include <random>
 
+#include "tests/support/matchers.hpp"
+
 namespace hbench::rank_test_test {
 namespace {
-
-using ::testing::DoubleNear;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 using Values = std::vector<double>;
 

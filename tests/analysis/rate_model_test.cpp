@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,11 +13,10 @@
 #include "analysis/prediction/validate_curves.hpp"
 #include "analysis/statistics/statistics.hpp"
 #include "collectives/base/file.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::rate_model_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 const std::filesystem::path kSource(HBENCH_SOURCE_DIR);
 

@@ -2,15 +2,12 @@
 
 #include "analysis/prediction/rate_model.hpp"
 
-#include <gmock/gmock.h>
-
 #include "analysis/prediction/request.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::recorded_gpu_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 TEST(GpuOfTheCatalogue, IsKnownByTheNameOfItsDriver) {
   EXPECT_TRUE(is_gpu_of_catalogue("NVIDIA A100-SXM4-40GB", "a100"));

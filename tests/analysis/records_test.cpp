@@ -1,18 +1,15 @@
 #include "analysis/records/records.hpp"
 
-#include <gmock/gmock.h>
-
 #include <functional>
 #include <set>
 
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::records_test {
 namespace {
-
-using testing::HasSubstr;
 
 TEST(Evidence, IsReadBackFromItsText) {
   for (Evidence evidence : {Evidence::measured, Evidence::emulated, Evidence::simulated, Evidence::published})

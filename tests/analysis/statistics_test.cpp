@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <numeric>
-
 namespace hbench::statistics_test {
 namespace {
 

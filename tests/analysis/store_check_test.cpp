@@ -1,19 +1,16 @@
 #include "analysis/store/upkeep.hpp"
 
-#include <gmock/gmock.h>
-
 #include <map>
 
 #include "collectives/base/error.hpp"
 #include "frozen_schemas.hpp"
 #include "store_cases.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::store_check_test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::HasSubstr;
 
 const fs::path kSource = HBENCH_SOURCE_DIR;
 
@@ -37,8 +34,8 @@ TEST(DatabaseCheck, FindsNothingInADatabaseThatHbenchWrote) {
     checks.push_back(finding.check);
     EXPECT_EQ(finding.severity, Severity::pass) << finding.check << ": " << finding.what;
   }
-  EXPECT_THAT(checks, testing::ElementsAre("integrity", "references", "schema", "journal", "samples", "values", "runs",
-                                           "identity", "plausibility"));
+  EXPECT_THAT(checks, ElementsAre("integrity", "references", "schema", "journal", "samples", "values", "runs",
+                                  "identity", "plausibility"));
   EXPECT_EQ(bytes_of(folder / "r.db"), before);
 }
 

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
@@ -11,14 +10,13 @@
 #include "collectives/base/error.hpp"
 #include "store_cases.hpp"
 #include "tests/support/child_process.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::store_errors_test {
 namespace {
 
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
-using testing::HasSubstr;
-using testing::StartsWith;
 
 constexpr auto kModes = {Store::Mode::read_write, Store::Mode::read_only};
 
@@ -104,7 +102,7 @@ TEST(StoreErrors, AreNoneForSeveralFirstWritersAtOnce) {
         });
       });
     for (std::thread& writer : writers) writer.join();
-    EXPECT_THAT(ends, testing::Each("no error"));
+    EXPECT_THAT(ends, Each("no error"));
     EXPECT_EQ(Store(folder / "r.db").runs().size(), ends.size());
   }
 }
@@ -188,7 +186,7 @@ TEST(StoreErrors, ComeFromEveryDamageThatCanBeSeenAndNoneIsCalledOurOwnMistake) 
     for (int i = 0; i < 8; ++i) bytes[at + i] = static_cast<char>(random.next());
     write_bytes(folder / "hurt.db", bytes);
     const std::string error = error_of_opening(folder / "hurt.db", Store::Mode::read_only);
-    EXPECT_THAT(error, testing::Not(StartsWith("1: "))) << "8 bytes at " << at;
+    EXPECT_THAT(error, Not(StartsWith("1: "))) << "8 bytes at " << at;
     seen += error.starts_with("4: ");
   }
   EXPECT_GT(seen, 20);

@@ -1,9 +1,6 @@
 #include "analysis/store/open.hpp"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
-
-#include <array>
 
 #include "analysis/store/store.hpp"
 #include "collectives/base/error.hpp"

@@ -4,13 +4,12 @@
 
 #include "analysis/store/upkeep.hpp"
 #include "tests/analysis/store_cases.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::store_judgements_test {
 namespace {
 
 namespace fs = std::filesystem;
-
-using testing::ElementsAre;
 
 using StoredJudgements = WithStore;
 using FrozenBaselines = WithStore;

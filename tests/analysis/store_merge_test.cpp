@@ -4,8 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-
 #include "analysis/store/store.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"

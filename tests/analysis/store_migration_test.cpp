@@ -1,8 +1,6 @@
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <array>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -14,6 +12,7 @@
 #include "example_results.hpp"
 #include "frozen_schemas.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::store_migration_test {
@@ -132,7 +131,7 @@ TEST(ADatabaseOfNoRelease, IsRefusedByItsVersionAndLeftAsItIs) {
   const std::string before = bytes_of(folder / "old.db");
   for (auto mode : {Store::Mode::read_only, Store::Mode::read_write})
     expect_error([&] { Store(folder / "old.db", mode); }, ExitCode::usage,
-                 testing::HasSubstr("schema version 12, which no release of hbench had"),
+                 HasSubstr("schema version 12, which no release of hbench had"),
                  "hbench export with the program that wrote it, or measure again into another file");
   EXPECT_EQ(bytes_of(folder / "old.db"), before);
 }
@@ -177,7 +176,7 @@ std::string case_fields_table() {
 }
 
 TEST(TheFieldsOfACase, AreDocumented) {
-  EXPECT_THAT(bytes_of(kSource / "analysis/store/fields.md"), testing::HasSubstr(case_fields_table()));
+  EXPECT_THAT(bytes_of(kSource / "analysis/store/fields.md"), HasSubstr(case_fields_table()));
 }
 
 /// The text between the lines that begin and end the documented schema.
@@ -213,7 +212,7 @@ TEST(TheDocumentedSchema, IsTheRealOne) {
 
 TEST(TheDocumentedSchema, NamesTheApplication) {
   const std::string readme = bytes_of(kSource / "analysis/store/README.md");
-  EXPECT_THAT(readme, testing::HasSubstr(fmt::format("application_id` = {}", store::kApplicationId)));
+  EXPECT_THAT(readme, HasSubstr(fmt::format("application_id` = {}", store::kApplicationId)));
 }
 
 }  // namespace

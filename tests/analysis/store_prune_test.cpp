@@ -1,20 +1,18 @@
 #include "analysis/store/upkeep.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "analysis/store/store.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::store_prune_test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 const fs::path kSource = HBENCH_SOURCE_DIR;
 

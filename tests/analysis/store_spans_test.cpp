@@ -6,14 +6,11 @@
 #include "analysis/store/upkeep.hpp"
 #include "collectives/base/error.hpp"
 #include "tests/analysis/example_results.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::store_spans_test {
 namespace {
-
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
 
 TracedStep traced_step(int launch, int iteration) {
   TracedStep step{.launch = launch, .iteration = iteration, .spans = {}};

@@ -1,7 +1,5 @@
 #include "analysis/store/store.hpp"
 
-#include <gmock/gmock.h>
-
 #include <limits>
 
 #include "analysis/records/judgements.hpp"
@@ -9,13 +7,10 @@
 #include "collectives/base/error.hpp"
 #include "store_cases.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::store_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 const Run kRun{.command = "hbench sweep --gpus 1..4",
                .version = "0.1.0",

@@ -1,15 +1,13 @@
 #include "analysis/prediction/case_strategy.hpp"
 
-#include <gmock/gmock.h>
-
 #include "collectives/base/table.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::strategy_test {
 namespace {
 
 using testing::_;
-using testing::HasSubstr;
 
 Case stored(Strategy strategy, TrainingTask task = {}) {
   Case asked;

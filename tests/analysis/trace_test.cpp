@@ -1,17 +1,13 @@
 // Ledgers, stragglers and summaries of steps whose time lines are drawn by hand, in milliseconds.
 
-#include <gmock/gmock.h>
-
 #include <random>
 
 #include "analysis/trace/ledger.hpp"
 #include "analysis/trace/summary.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::trace_test {
 namespace {
-
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 constexpr double kTolerance = 1e-12;
 

@@ -2,16 +2,12 @@
 
 #include "analysis/track/causes.hpp"
 
-#include <gmock/gmock.h>
-
 #include <random>
+
+#include "tests/support/matchers.hpp"
 
 namespace hbench::track_causes_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 /// Of one rank in a step of about 100 ms.
 struct Work {
@@ -84,8 +80,7 @@ TEST(FindCauses, NamesTheRankThatIsSlowAndItsPart) {
   EXPECT_EQ(why.sentences.front(),
             "Rank 1 is slow: its backward pass takes 7.52 ms longer than in the baseline, and the others wait for it.");
   ASSERT_THAT(why.grown, SizeIs(2));
-  EXPECT_THAT((std::vector{why.grown[0].part, why.grown[1].part}),
-              ::testing::UnorderedElementsAre("compute", "straggler"));
+  EXPECT_THAT((std::vector{why.grown[0].part, why.grown[1].part}), UnorderedElementsAre("compute", "straggler"));
 }
 
 TEST(FindCauses, FindsNoSlowRankWhereAllAreSlow) {

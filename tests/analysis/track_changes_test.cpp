@@ -2,15 +2,12 @@
 
 #include "analysis/track/changes.hpp"
 
-#include <gmock/gmock.h>
-
 #include <random>
+
+#include "tests/support/matchers.hpp"
 
 namespace hbench::track_changes_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 /// Runs that take `level` times one of 0.999, 1 and 1.001.
 void add(std::vector<double>& series, double level, int runs) {
@@ -33,7 +30,7 @@ TEST(ChangePoints, AreAtLeastTheLeastEffectApart) {
   EXPECT_THAT(change_points(levels({{1, 20}, {1.029, 20}})), IsEmpty());
   EXPECT_THAT(change_points(levels({{1, 20}, {1.031, 20}})), ElementsAre(20));
   EXPECT_THAT(change_points(levels({{1, 20}, {1.029, 20}}), {.least_effect = 0.02}), ElementsAre(20));
-  EXPECT_THAT(change_points(levels({{1, 20}, {1.025, 20}, {1.05, 20}})), ElementsAre(testing::AnyOf(20, 40)))
+  EXPECT_THAT(change_points(levels({{1, 20}, {1.025, 20}, {1.05, 20}})), ElementsAre(AnyOf(20, 40)))
       << "one of two small steps, whose ends are far apart";
 }
 

@@ -2,16 +2,13 @@
 
 #include "analysis/track/judge.hpp"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 
+#include "tests/support/matchers.hpp"
 #include "tracked_values.hpp"
 
 namespace hbench::track_judge_test {
 namespace {
-
-using testing::HasSubstr;
 
 TEST(TrackJudge, PassesWhatIsAsFast) {
   const TrackJudgement same = judged({runs(), head(1)});

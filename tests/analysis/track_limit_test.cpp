@@ -2,14 +2,10 @@
 
 #include "analysis/track/report.hpp"
 
-#include <gmock/gmock.h>
+#include "tests/support/matchers.hpp"
 
 namespace hbench::track_limit_test {
 namespace {
-
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 const TrackLimit kTime{.match = "x", .value = 0.1, .worse = 0.05, .better = 0.2, .warn = 0.03, .place = "f.toml:3"};
 

@@ -2,14 +2,10 @@
 
 #include "analysis/track/paired.hpp"
 
-#include <gmock/gmock.h>
-
-#include <cmath>
+#include "tests/support/matchers.hpp"
 
 namespace hbench::track_paired_test {
 namespace {
-
-using testing::IsEmpty;
 
 /// So many pairs whose heads are `ratio` times their bases, by turns `scatter` more and less; the machine gets 10 %
 /// slower meanwhile.

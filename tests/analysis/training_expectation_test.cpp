@@ -3,7 +3,6 @@
 #include "analysis/expect/expectation.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <span>
 #include <string>
@@ -14,12 +13,10 @@
 #include "analysis/prediction/slow_causes.hpp"
 #include "collectives/base/error.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::training_expectation_test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 Data data() {
   return {ProfileLibrary(HBENCH_SOURCE_DIR "/cluster-profiles"), TraceLibrary(HBENCH_SOURCE_DIR "/workloads/traces")};
@@ -112,7 +109,7 @@ TEST(ExpectTraining, NamesCausesOfARateFarBelowTheExpectedOneInAWideBand) {
   // One stream there carries as much as an interface of 10 Gbit/s does: which of them it is nobody sees from outside.
   std::vector<std::string> first;
   for (const TrainingSuspicion& each : std::span(found.suspicions).first(2)) first.push_back(each.what);
-  EXPECT_THAT(first, testing::Contains(HasSubstr("one TCP stream")));
+  EXPECT_THAT(first, Contains(HasSubstr("one TCP stream")));
 }
 
 TEST(ExpectTraining, RefusesOneGpuAndSeveralStrategies) {

@@ -2,16 +2,14 @@
 
 #include "analysis/points/unknowns.hpp"
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>
 
+#include "tests/support/matchers.hpp"
+
 namespace hbench::unknowns_test {
 namespace {
-
-using testing::HasSubstr;
 
 /// A step of 0.1 s on 8 GPUs of one node that NVLink joins, of a framework with a preset.
 StepFacts quiet() {

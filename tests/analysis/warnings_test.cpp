@@ -1,18 +1,12 @@
 #include "analysis/points/point.hpp"
 
-#include <gmock/gmock.h>
-
 #include "analysis/points/points.hpp"
 #include "analysis/records/machine_facts.hpp"
 #include "example_results.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::warnings_test {
 namespace {
-
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 CaseResult launches(std::vector<std::vector<std::vector<double>>> seconds) {
   return {.asked = example_case(), .samples = steps(seconds)};
@@ -83,8 +77,7 @@ TEST(Warnings, NameAHypervisorThatTakesCores) {
 TEST(Warnings, NameSlowLaunchesAndSlowSteps) {
   EXPECT_THAT(warnings(launches({{{1}}, {{1.6}}, {{1}}, {{1.02}}})),
               ElementsAre(HasSubstr("1 of 4 launches took up to 1.6 times")));
-  EXPECT_THAT(warnings(launches({{{1}}, {{1.5}}, {{1}}, {{1}}})), testing::IsEmpty())
-      << "half as long again is not slow";
+  EXPECT_THAT(warnings(launches({{{1}}, {{1.5}}, {{1}}, {{1}}})), IsEmpty()) << "half as long again is not slow";
   EXPECT_THAT(warnings(launches({{{1}, {1}, {2.5}, {1}, {1}}, {{1}, {1}, {2.5}, {1}, {1}}})),
               ElementsAre(HasSubstr("2 of 10 iterations")));
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <gmock/gmock.h>
 
 #include <ctime>
 #include <fstream>
@@ -10,15 +9,14 @@
 
 #include "collectives/base/own_host.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::allocation_test {
 namespace {
 
-using ::testing::_;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+using testing::_;
 using Host = AllocatedHost;
 
 TEST(HostList, HasHostsWithTheirSlots) {

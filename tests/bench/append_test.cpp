@@ -1,10 +1,9 @@
 // Processes that write to one database at once.
 
-#include <gmock/gmock.h>
-
 #include <set>
 
 #include "tests/bench/program.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::append_test {
 namespace {
@@ -38,7 +37,7 @@ TEST(TwoProcesses, ThatAppendToOneDatabaseLoseNothingAndCountNothingTwice) {
   std::set<std::string> uuids;
   for (const auto& run : runs) uuids.insert(run.at("uuid").get<std::string>());
   EXPECT_EQ(uuids.size(), 3u);
-  EXPECT_THAT(bytes_of(workplace / "merged-3"), testing::HasSubstr("nothing new; 2 runs were there"));
+  EXPECT_THAT(bytes_of(workplace / "merged-3"), HasSubstr("nothing new; 2 runs were there"));
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <sys/stat.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -10,12 +8,11 @@
 #include "bench/launch/process.hpp"
 #include "tests/bench/program.hpp"
 #include "tests/support/hostile_text.hpp"
+#include "tests/support/matchers.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench::bad_input_test {
 namespace {
-
-using testing::HasSubstr;
 
 /// A sweep that is quick wherever it can run.
 const std::vector<std::string> kQuick{"sweep",     "--gpus",     "1..8",       "--workload", "resnet50",
@@ -35,7 +32,7 @@ TEST(Mistakes, AreOneLineAndItsCureOnStandardErrorAndLeaveNothingBehind) {
   expect_mistake(workplace.run({"sweep", "--algorithm", "rng"}), 2, "did you mean 'ring'?", "known: ring");
   expect_mistake(workplace.run({"export"}), 2, "there is no results database 'hbench.db'", "hbench sweep");
   for (const auto& entry : std::filesystem::directory_iterator(workplace.folder().path()))
-    EXPECT_THAT(entry.path().filename().string(), testing::AnyOf(".out", ".err"));
+    EXPECT_THAT(entry.path().filename().string(), AnyOf(".out", ".err"));
 }
 
 TEST(Mistakes, InFlagsThatNobodyReadsAreSaid) {
@@ -173,7 +170,7 @@ TEST(Files, ThatMayNotGrowEndTheProgramWithOneLine) {
         "$HBENCH list profiles --json > list", "$HBENCH choose --gpus 8 --profile dgx-a100 --quiet --out c.html"}) {
     const Outcome outcome = workplace.shell(fmt::format("ulimit -f 1; {}", command));
     EXPECT_EQ(outcome.code, 3) << command << outcome.err;
-    EXPECT_THAT(outcome.err, testing::StartsWith("hbench: ")) << command;
+    EXPECT_THAT(outcome.err, StartsWith("hbench: ")) << command;
   }
 }
 

@@ -2,8 +2,6 @@
 
 #include "analysis/bandwidth/bandwidth.hpp"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -15,14 +13,11 @@
 #include "tests/bench/lab.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::bandwidth_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 constexpr double kCompute = 0.1, kBytes = 1e8;
 
@@ -284,9 +279,8 @@ TEST(BandwidthDocument, NamesOfManyStrategiesTheTwoEnds) {
     answer.required.back().stated = gbit(needed);
   }
   const std::string text = std::get<Verdict>(bandwidth_document(answer).blocks.at(0)).text;
-  EXPECT_THAT(
-      text, testing::ContainsRegex("gradient: 12 Gbit/s with direct[^(]*.3 per GPU., 55 Gbit/s with torus[^(]*.14 per "
-                                   "GPU., never reached with ps"));
+  EXPECT_THAT(text, ContainsRegex("gradient: 12 Gbit/s with direct[^(]*.3 per GPU., 55 Gbit/s with torus[^(]*.14 per "
+                                  "GPU., never reached with ps"));
   EXPECT_THAT(text, Not(AnyOf(HasSubstr("with ring"), HasSubstr("with halving-doubling"))));
 }
 

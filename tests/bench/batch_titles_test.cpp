@@ -1,7 +1,5 @@
 // The batch of a workload, in the headlines and tables of answers that depend on it.
 
-#include <gmock/gmock.h>
-
 #include <nlohmann/json.hpp>
 
 #include "analysis/bandwidth/bandwidth.hpp"
@@ -12,12 +10,10 @@
 #include "reports/compare/comparison.hpp"
 #include "tests/bench/lab.hpp"
 #include "tests/bench/run_verb.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::batch_titles_test {
 namespace {
-
-using testing::HasSubstr;
-using testing::StartsWith;
 
 PlannedCase lab_case_of(int batch, int global_batch = 0, int accumulate = 0) {
   PlannedCase planned = lab_case(8);
@@ -66,25 +62,25 @@ TEST(BatchTitles, OfBandwidthNameTheBatchInItsFirstLineAndItsTables) {
     const std::string title = std::string("VGG-16 of ") + batch;
     EXPECT_EQ(document.title, "The bandwidth that " + title + " needs");
     EXPECT_THAT(std::get<Verdict>(document.blocks.front()).text, HasSubstr("node of 8 GPUs: " + title + ": "));
-    EXPECT_THAT(captions_of(document), testing::ElementsAre(StartsWith(title + ": Gbit/s that a node of 8 GPUs needs"),
-                                                            StartsWith(title + ": the most GPUs")));
+    EXPECT_THAT(captions_of(document), ElementsAre(StartsWith(title + ": Gbit/s that a node of 8 GPUs needs"),
+                                                   StartsWith(title + ": the most GPUs")));
   }
 }
 
 TEST(BatchTitles, OfBandwidthNameTheBatchInItsMapOfStrategies) {
   EXPECT_THAT(printed_by("bandwidth", {"--strategies", "--workload", "vgg16", "--gpus", "16", "--bandwidth", "10,100",
                                        "--algorithm", "ring", "--quiet"}),
-              testing::AllOf(HasSubstr("=> Simulated, the fastest: VGG-16 of batch 32, 16 GPUs: "),
-                             HasSubstr("\nVGG-16 of batch 32: the fastest, GPUs down, Gbit/s per node across\n")));
+              AllOf(HasSubstr("=> Simulated, the fastest: VGG-16 of batch 32, 16 GPUs: "),
+                    HasSubstr("\nVGG-16 of batch 32: the fastest, GPUs down, Gbit/s per node across\n")));
 }
 
 TEST(BatchTitles, OfCompareNameTheBatchInItsFirstLineAndItsTables) {
   const ComparisonAnswer answer = compare(find_comparison("v100-25-100"), load_data());
   const Document document = comparison_document(answer);
   EXPECT_THAT(std::get<Verdict>(document.blocks.front()).text,
-              testing::AllOf(HasSubstr(" ResNet-50 of batch 64: "), HasSubstr(" VGG-16 of batch 32: ")));
-  EXPECT_THAT(captions_of(document), testing::IsSupersetOf({StartsWith("ResNet-50 of batch 64: simulated"),
-                                                            StartsWith("VGG-16 of batch 32: simulated")}));
+              AllOf(HasSubstr(" ResNet-50 of batch 64: "), HasSubstr(" VGG-16 of batch 32: ")));
+  EXPECT_THAT(captions_of(document), IsSupersetOf({StartsWith("ResNet-50 of batch 64: simulated"),
+                                                   StartsWith("VGG-16 of batch 32: simulated")}));
   const auto json = nlohmann::json::parse(comparison_json(answer));
   for (const auto& point : json.at("points"))
     EXPECT_EQ(point.at("batch_per_gpu"), point.at("workload") == "vgg16" ? 32 : 64);

@@ -1,16 +1,15 @@
-#include <gmock/gmock.h>
 #include <signal.h>
 
 #include "bench/launch/installation.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/program.hpp"
+#include "tests/support/matchers.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench::calibrate_test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
 
 /// Flags of a quick calibration on CPU cores.
 std::vector<std::string> calibrate(std::vector<std::string> more) {
@@ -42,8 +41,8 @@ TEST(CalibrateNetwork, WritesAClusterOfMachinesLikeThisThatCanBeSwept) {
   EXPECT_EQ(profile.rates.at("lenet5").batch, 4);
   for (const Figure& figure : profile.figures) {
     if (!figure.key.starts_with("local.")) continue;
-    EXPECT_THAT(figure.source, testing::AllOf(HasSubstr("measured by hbench calibrate " HBENCH_VERSION " on 20"),
-                                              HasSubstr("1KiB to 16MiB by 2 ranks (threads)")));
+    EXPECT_THAT(figure.source, AllOf(HasSubstr("measured by hbench calibrate " HBENCH_VERSION " on 20"),
+                                     HasSubstr("1KiB to 16MiB by 2 ranks (threads)")));
   }
 
   const Outcome swept = workplace.run({"sweep", "--gpus", "1..8", "--workload", "./lenet5.toml", "--profile",
@@ -66,7 +65,7 @@ TEST(CalibrateNetwork, UsesMpiWhereNothingElseIsAskedForAndNamesTheFileAfterTheN
   const Outcome outcome = workplace.run(calibrate({"--network", "hkbu-100gbib", "--ranks", "2"}));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const Profile profile = profile_in(workplace, "this-machine-hkbu-100gbib.toml");
-  EXPECT_THAT(profile.figures, testing::Contains(testing::Field(&Figure::source, HasSubstr("by 2 ranks (mpi)"))));
+  EXPECT_THAT(profile.figures, Contains(testing::Field(&Figure::source, HasSubstr("by 2 ranks (mpi)"))));
 }
 
 TEST(CalibrateNetwork, OfOneRankKeepsWhatTheNetworkSaysOfItsNodes) {
@@ -143,7 +142,7 @@ TEST(CalibrateNetwork, SaysWhatIsWrongBeforeItMeasures) {
   refused({"--ranks", "2"}, 2, "--ranks is for the cluster profile, and no --network is given", "--network");
   refused({"--executor", "threads"}, 2, "--executor is for the cluster profile", "--network");
   for (const auto& entry : std::filesystem::directory_iterator(workplace.folder().path()))
-    EXPECT_THAT(entry.path().filename().string(), testing::AnyOf(".out", ".err"));
+    EXPECT_THAT(entry.path().filename().string(), AnyOf(".out", ".err"));
 }
 
 }  // namespace

@@ -1,14 +1,13 @@
-#include <gmock/gmock.h>
 
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/program.hpp"
+#include "tests/support/matchers.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench::calibrated_sweep_test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
 
 /// A quick sweep that calibrates CPU cores.
 std::vector<std::string> calibrating_sweep(std::vector<std::string> more, const std::string& executor = "threads") {
@@ -96,7 +95,7 @@ TEST(CalibratedSweep, IsPlannedAndNotDoneByADryRunAndNotWhereItIsNotWanted) {
                  "--evidence");
   std::vector<std::string> without = calibrating_sweep({"--dry-run"});
   without[1] = "--no-calibrate";
-  EXPECT_THAT(workplace.run(without).out, testing::Not(HasSubstr("nodes like this machine")));
+  EXPECT_THAT(workplace.run(without).out, Not(HasSubstr("nodes like this machine")));
 }
 
 }  // namespace

@@ -2,13 +2,12 @@
 
 #include "analysis/records/case_fields.hpp"
 
-#include <gmock/gmock.h>
-
 #include <nlohmann/json.hpp>
 
 #include "analysis/store/store.hpp"
 #include "bench/output/points.hpp"
 #include "bench/worker/protocol.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::case_fields_test {
@@ -46,7 +45,7 @@ TEST_P(AFieldOfACase, IsExported) {
   const nlohmann::json points = nlohmann::json::parse(points_json({Point{.asked = with(true)}}));
   std::visit([&](const auto& value) { EXPECT_EQ(points.at(0).at(std::string(GetParam().name)), value); },
              value_in(with(true)));
-  EXPECT_THAT(points_csv({Point{.asked = with(true)}}), testing::HasSubstr(std::string(GetParam().name)));
+  EXPECT_THAT(points_csv({Point{.asked = with(true)}}), HasSubstr(std::string(GetParam().name)));
 }
 
 TEST_P(AFieldOfACase, ReachesTheRanks) {

@@ -1,8 +1,6 @@
 // The catalogue of clusters: what a buyer filters it by, how profiles are compared and checked, and that every shipped
 // profile passes its own check and can be simulated.
 
-#include <gmock/gmock.h>
-
 #include <nlohmann/json.hpp>
 
 #include "analysis/catalogue/check.hpp"
@@ -15,6 +13,7 @@
 #include "reports/formats/text_table.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
@@ -23,11 +22,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
 
 const std::filesystem::path kProfiles = HBENCH_SOURCE_DIR "/cluster-profiles";
 /// When the newest prices of the catalogue had been seen.

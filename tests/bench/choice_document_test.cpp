@@ -1,16 +1,11 @@
 // What hbench choose prints of alternatives: verdict, tables, charts, prices.
 
-#include <gmock/gmock.h>
-
 #include "reports/choose/choice.hpp"
 #include "reports/choose/choice_charts.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::choice_document_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 /// 100 samples/s for each GPU at full efficiency.
 Point lab_point(int gpus, double efficiency) {
@@ -86,11 +81,9 @@ TEST(ChoiceCharts, DrawTimeAndCostAndEfficiencyByGpuCounts) {
     for (const ChartPoint& point : chart.series.at(0).points) all.emplace_back(point.x, point.y);
     return all;
   };
-  const auto is = [](double x, double y) {
-    return testing::Pair(testing::DoubleNear(x, 1e-9), testing::DoubleNear(y, 1e-9));
-  };
-  EXPECT_THAT(points(charts[0]), testing::ElementsAre(is(1, 16), is(9 / 14.0, 9 / 14.0 * 32)));
-  EXPECT_THAT(points(charts[1]), testing::ElementsAre(is(8, 0.9), is(16, 0.7)));
+  const auto is = [](double x, double y) { return Pair(DoubleNear(x, 1e-9), DoubleNear(y, 1e-9)); };
+  EXPECT_THAT(points(charts[0]), ElementsAre(is(1, 16), is(9 / 14.0, 9 / 14.0 * 32)));
+  EXPECT_THAT(points(charts[1]), ElementsAre(is(8, 0.9), is(16, 0.7)));
   EXPECT_EQ(charts[1].series[0].points[0].low, choice.alternatives[1].efficiency.low);
   EXPECT_EQ(charts[0].series[0].points[0].note, "8 GPUs, ring");
   EXPECT_EQ(charts[0].series[0].points[1].label, "16");

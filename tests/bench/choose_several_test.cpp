@@ -1,18 +1,14 @@
 // hbench choose for several workloads: a line and a row for each, then what is said of each alone.
 
-#include <gmock/gmock.h>
-
 #include <nlohmann/json.hpp>
 
 #include "reports/choose/choice.hpp"
 #include "reports/formats/formats.hpp"
 #include "tests/bench/run_verb.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::choose_several_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 /// 8 GPUs, of which each makes 100 samples/s at full efficiency.
 Point lab_point(const std::string& cluster, double efficiency) {
@@ -122,9 +118,8 @@ TEST(ChooseSeveral, PrintsTheObjectOfEachAsJson) {
 TEST(ChooseSeveral, TakesSeveralWorkloadsEachWithItsClusters) {
   const std::string text = printed_by("choose", {"--workload", "resnet50,vgg16", "--gpus", "8", "--profile",
                                                  "aws-p3-25gbe,dgx-a100", "--quiet", "--wide"});
-  EXPECT_THAT(text,
-              testing::ContainsRegex("\n=> ResNet-50, batch [0-9]+: 8 GPUs of [^\n]*\\.\n(\n)?=> VGG-16, batch "));
-  EXPECT_THAT(text, testing::Not(HasSubstr("Nothing is both"))) << "details are for pages";
+  EXPECT_THAT(text, ContainsRegex("\n=> ResNet-50, batch [0-9]+: 8 GPUs of [^\n]*\\.\n(\n)?=> VGG-16, batch "));
+  EXPECT_THAT(text, Not(HasSubstr("Nothing is both"))) << "details are for pages";
   expect_refused("choose",
                  {"--workload", "vgg16,resnet50", "--gpus", "8", "--profile", "dgx-a100", "--epochs", "1", "--budget",
                   "50usd", "--quiet"},

@@ -3,7 +3,6 @@
 #include "analysis/choose/choose.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
@@ -13,15 +12,12 @@
 #include "tests/bench/own_timeline.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/terminal_columns.hpp"
 
 namespace hbench::choose_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 TEST(Goals, AreReadWithTheirUnits) {
   EXPECT_DOUBLE_EQ(parse_goals({.target = "95%"}).efficiency, 0.95);
@@ -140,7 +136,7 @@ TEST(ChooseVerb, SearchesTheMethodThatIsTheQuickestOfThoseThatHaveRoom) {
                "llama2-7b on GPUs of 80 GB: weights, gradients and optimizer take 108 GB, and plain data parallelism "
                "has all of them on each GPU; --precision bf16-true takes 54 GB; --method zero:1 takes 57 GB");
   expect_error([&] { answer("gpt3-175b", "auto"); }, ExitCode::usage, "nothing to do: every combination was refused",
-               AllOf(HasSubstr("none of the "), testing::SizeIs(testing::Lt(400U))));
+               AllOf(HasSubstr("none of the "), SizeIs(testing::Lt(400U))));
 }
 
 /// A DGX A100 at a price of 1,000 INR an hour, whose network is assumed.
@@ -255,8 +251,7 @@ TEST(ChooseVerb, TakesClustersByGpuAndProvider) {
     for (const auto& cluster : json.at("clusters")) names.push_back(cluster.at("cluster"));
     return names;
   };
-  EXPECT_THAT(clusters({"--gpu", "h100", "--provider", "aws,oracle"}),
-              testing::UnorderedElementsAre("aws-p5", "oci-h100"));
+  EXPECT_THAT(clusters({"--gpu", "h100", "--provider", "aws,oracle"}), UnorderedElementsAre("aws-p5", "oci-h100"));
   expect_error(
       [&] {
         clusters({"--gpu", "h10"});

@@ -1,7 +1,5 @@
 // The measuring loop on buffers that are not the host's, with devices that do what they are told later.
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -12,6 +10,7 @@
 #include "bench/collective/plan.hpp"
 #include "bench/worker/rank_loop.hpp"
 #include "tests/collectives/lazy_device.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::collective_device_test {
 namespace {
@@ -134,7 +133,7 @@ TEST(MeasuringLoop, SaysThatItIsStillAtWorkWhereManyIterationsTakeLongerThanATim
   ASSERT_EQ(measured(cases_of(request), {}, options, [&](int index) { told.push_back(index); }).size(), 1U);
   // Before it checks, before it times, and each half a second of the second and a half that this must take.
   EXPECT_GE(told.size(), 2U + 2U);
-  EXPECT_THAT(told, ::testing::Each(0));
+  EXPECT_THAT(told, Each(0));
 }
 
 /// A GPU that tells its clock, rises in temperature with every look, and becomes too hot at its last.

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <signal.h>
 
 #include <chrono>
@@ -7,12 +6,12 @@
 #include <thread>
 
 #include "tests/bench/collective_runs.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::collective_faults_test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
 
 /// A small size that ends at once, and three that take a moment each.
 std::vector<std::string> four_sizes(const char* executor) {
@@ -64,8 +63,8 @@ class CollectiveFaults : public CollectiveUnderMpi {
     ASSERT_EQ(results.size(), 4);
     EXPECT_EQ(results[0].at("status"), "done");
     EXPECT_EQ(results[2].at("status"), "done") << results[2].at("failure");
-    EXPECT_THAT(results[1].at("failure").get<std::string>(), testing::ContainsRegex(killed));
-    EXPECT_THAT(results[3].at("failure").get<std::string>(), testing::ContainsRegex(stopped));
+    EXPECT_THAT(results[1].at("failure").get<std::string>(), ContainsRegex(killed));
+    EXPECT_THAT(results[3].at("failure").get<std::string>(), ContainsRegex(stopped));
     const json stored = json::parse(workplace_.run({"export", "--json", "--db", "r.db"}).out);
     ASSERT_EQ(stored.size(), 4);
     for (const json& point : stored)
@@ -155,11 +154,11 @@ TEST_F(CollectiveFaults, OfALauncherThatCannotStartSayWhatIsWrongInOneLine) {
   const char* const quick = "$HBENCH collective --executor mpi --ranks 2 -b 8 -e 8 -n 1 -w 0 -c 0 --quiet";
   const Outcome no_folder = workplace_.shell(fmt::format("touch file; TMPDIR=$PWD/file {}", quick));
   EXPECT_EQ(no_folder.code, 3);
-  EXPECT_THAT(no_folder.err, testing::AllOf(HasSubstr((workplace_ / "file").string()), HasSubstr("Not a directory"),
-                                            HasSubstr("TMPDIR")));
+  EXPECT_THAT(no_folder.err,
+              AllOf(HasSubstr((workplace_ / "file").string()), HasSubstr("Not a directory"), HasSubstr("TMPDIR")));
   const Outcome few_files = workplace_.shell(fmt::format("ulimit -n 20; {}", quick));
   EXPECT_EQ(few_files.code, 3);
-  EXPECT_THAT(few_files.err, testing::AllOf(HasSubstr("the limit is 20"), HasSubstr("ulimit -n 42")));
+  EXPECT_THAT(few_files.err, AllOf(HasSubstr("the limit is 20"), HasSubstr("ulimit -n 42")));
 }
 
 constexpr const char* kQuick = "$HBENCH collective --executor threads -b 8 -e 32 -n 1 -w 0 -c 0 --quiet ";

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,7 +8,7 @@
 #include "bench/command/verb.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/support/expect_error.hpp"
-#include "workloads/libtorch.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::collective_mistakes_test {
 namespace {
@@ -31,8 +30,8 @@ struct Mistake {
 void expect_mistakes(const std::vector<Mistake>& mistakes, std::string_view verb = "collective") {
   for (const Mistake& mistake : mistakes) {
     SCOPED_TRACE(fmt::format("{} {}", verb, fmt::join(mistake.arguments, " ")));
-    expect_error([&] { run_verb(verb, mistake.arguments); }, ExitCode::usage, testing::HasSubstr(mistake.message),
-                 testing::HasSubstr(mistake.hint));
+    expect_error([&] { run_verb(verb, mistake.arguments); }, ExitCode::usage, HasSubstr(mistake.message),
+                 HasSubstr(mistake.hint));
   }
 }
 

@@ -1,15 +1,12 @@
 // The plan of `hbench collective` for ranks whose data lie on GPUs. No GPU is needed for it.
 
-#include <gmock/gmock.h>
-
 #include "bench/collective/plan.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::collective_plan_gpu_test {
 namespace {
-
-using testing::HasSubstr;
 
 CollectiveRequest one_size(std::vector<std::string> executors) {
   CollectiveRequest request;

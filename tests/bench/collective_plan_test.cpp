@@ -1,14 +1,11 @@
 // The plan of `hbench collective` on machines that lack something.
 
-#include <gmock/gmock.h>
-
 #include "bench/collective/plan.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::collective_plan_test {
 namespace {
-
-using testing::HasSubstr;
 
 TEST(CollectivePlan, LeavesOutLibrariesWhoseRanksNothingStarts) {
   CollectiveMachine machine;
@@ -23,8 +20,8 @@ TEST(CollectivePlan, LeavesOutLibrariesWhoseRanksNothingStarts) {
   ASSERT_EQ(plan.sets.size(), 1);
   EXPECT_TRUE(plan.sets[0].threads);
   for (const char* what : {"gloo", "MPICH", "vendor"})
-    EXPECT_THAT(plan.refused, testing::Contains(testing::AllOf(testing::Field(&Refusal::what, HasSubstr(what)),
-                                                               testing::Field(&Refusal::why, machine.no_mpi))));
+    EXPECT_THAT(plan.refused, Contains(AllOf(testing::Field(&Refusal::what, HasSubstr(what)),
+                                             testing::Field(&Refusal::why, machine.no_mpi))));
 
   request.executors = {"mpi"};
   expect_error([&] { make_collective_plan(request, machine, {}); }, ExitCode::environment, HasSubstr(machine.no_mpi),
@@ -47,15 +44,15 @@ TEST(CollectivePlan, GivesLibrariesProcessesOfTheirOwnAndOursThoseOfTheSharedPro
     for (const ProcessSet& set : make_collective_plan(request, machine, {}).sets) names.push_back(set.program);
     return names;
   };
-  EXPECT_THAT(programs(), testing::ElementsAre("", "Intel MPI 2021.18.1", "oneCCL"));
+  EXPECT_THAT(programs(), ElementsAre("", "Intel MPI 2021.18.1", "oneCCL"));
   const CollectivePlan plan = make_collective_plan(request, machine, {});
-  EXPECT_THAT(plan.refused, testing::Contains(testing::Field(&Refusal::why, machine.absent_peers.front())));
+  EXPECT_THAT(plan.refused, Contains(testing::Field(&Refusal::why, machine.absent_peers.front())));
   const Case& asked = plan.sets[2].cases[0].asked;
   EXPECT_EQ(candidate_label(asked), "oneCCL 2022.2");
   EXPECT_TRUE(is_peer(asked));
 
   machine.peers.push_back({std::string(kSharedProgram), "gloo", "ring-chunked"});
-  EXPECT_THAT(programs(), testing::Contains(std::string(kSharedProgram)));
+  EXPECT_THAT(programs(), Contains(std::string(kSharedProgram)));
 }
 
 TEST(CollectivePlan, AsksNoLibraryForMoreThanMpiCounts) {
@@ -67,9 +64,8 @@ TEST(CollectivePlan, AsksNoLibraryForMoreThanMpiCounts) {
   request.executors = {"shm"};
   request.peers = true;
   const CollectivePlan plan = make_collective_plan(request, machine, {});
-  EXPECT_THAT(plan.refused,
-              testing::Contains(testing::AllOf(testing::Field(&Refusal::what, HasSubstr("oneCCL 2022.2")),
-                                               testing::Field(&Refusal::why, HasSubstr("more than MPI counts")))));
+  EXPECT_THAT(plan.refused, Contains(AllOf(testing::Field(&Refusal::what, HasSubstr("oneCCL 2022.2")),
+                                           testing::Field(&Refusal::why, HasSubstr("more than MPI counts")))));
 }
 
 }  // namespace

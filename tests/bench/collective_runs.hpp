@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "tests/bench/program.hpp"
-#include "tests/collectives/shared_names.hpp"
 
 namespace hbench {
 

@@ -1,7 +1,5 @@
 // What the results of hbench collective come to: comparisons with peers, shares of bounds and links, and their tables.
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -10,13 +8,10 @@
 #include "bench/collective/table.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/text_table.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::collective_summary_test {
 namespace {
-
-using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr std::int64_t kKiB = 1024;
 
@@ -112,8 +107,8 @@ TEST(CollectiveTable, PutsFewCandidatesBesideAndManyBelowEachOther) {
     return titles_of(
         std::get<Table>(collective_document(collective_rows(results), {.comparison = true}).blocks.front()));
   };
-  EXPECT_THAT(columns(two_sizes()), testing::ElementsAre("size (B)", "direct by shm", "vendor by mpi",
-                                                         "ring-chunked by gloo", "best peer / ours"));
+  EXPECT_THAT(columns(two_sizes()),
+              ElementsAre("size (B)", "direct by shm", "vendor by mpi", "ring-chunked by gloo", "best peer / ours"));
   std::vector<CaseResult> many = two_sizes();
   for (const char* algorithm : {"ring", "torus", "halving-doubling", "recursive-doubling", "binomial-tree"})
     many.push_back(result_of("mpi", algorithm, kKiB, 1e-6));

@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 
 #include "analysis/points/collectives.hpp"
 #include "bench/collective/run.hpp"
@@ -6,11 +5,10 @@
 #include "bench/collective/table.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/text_table.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::collective_verdict_test {
 namespace {
-
-using testing::HasSubstr;
 
 Case case_of(const char* executor, const char* algorithm, std::int64_t bytes) {
   Case asked;
@@ -82,7 +80,7 @@ TEST(CollectiveVerdict, IsShownInPlaceOfATime) {
   EXPECT_THAT(table, HasSubstr("ring by mpi of 16 B: 2 elements failed the check"));
   // 16 B: out of place void with 2 wrong ones, in place right.
   const std::string line = table.substr(table.find("\n      16 "));
-  EXPECT_THAT(line.substr(0, line.find('\n', 1)), testing::ContainsRegex("- +- +- +2 .* 0 "));
+  EXPECT_THAT(line.substr(0, line.find('\n', 1)), ContainsRegex("- +- +- +2 .* 0 "));
   const std::string csv = collective_csv(rows);
   EXPECT_THAT(csv, HasSubstr(",failed,2 elements failed the check,"));
 }

@@ -1,19 +1,14 @@
 #include "bench/hosts/compare_hosts.hpp"
 
-#include <gmock/gmock.h>
-
 #include <thread>
 
 #include "bench/hosts/host_facts.hpp"
 #include "bench/hosts/preflight.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::compare_hosts_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 HostFacts host_called(const std::string& name) {
   return {.name = name,

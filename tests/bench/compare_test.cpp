@@ -3,7 +3,6 @@
 #include "analysis/compare/compare.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
@@ -12,22 +11,25 @@
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/compare/comparison.hpp"
+#include "reports/formats/formats.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::compare_test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::StartsWith;
-
 std::string compare_by(std::vector<std::string> arguments) {
   arguments.emplace_back("--quiet");
   return printed_by("compare", std::move(arguments));
+}
+
+/// The comparison that most tests ask, simulated once.
+const ComparisonAnswer& horovod_or_servers() {
+  static const ComparisonAnswer kAnswer = compare(find_comparison("horovod-tensorflow"), load_data());
+  return kAnswer;
 }
 
 TEST(NetworkOf, BringsAllThatBelongsToANetworkAndNothingElse) {
@@ -96,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(All, ReadyComparisons, ::testing::ValuesIn(all_comparis
 // Horovod's documentation: 90 % for Inception V3 and 68 % for VGG-16 on 512 GPUs, 79 % for VGG-16 on 128 (in
 // analysis/published/published.csv with their sources).
 TEST(CompareVerb, ShowsPublishedClaimsBesideTheSimulationOfTheSame) {
-  const auto json = nlohmann::json::parse(compare_by({"horovod-tensorflow", "--json"}));
+  const auto json = nlohmann::json::parse(comparison_json(horovod_or_servers()));
   const auto point = [&](const char* evidence, const char* workload, const char* framework, int gpus) {
     for (const auto& each : json.at("points"))
       if (each.at("evidence") == evidence && each.at("workload") == workload && each.at("framework") == framework &&
@@ -119,16 +121,15 @@ TEST(CompareVerb, ShowsPublishedClaimsBesideTheSimulationOfTheSame) {
 
 // As the built-in table says of these rows, and their profiles of themselves.
 TEST(CompareVerb, KnowsThatFiguresOfItsProfilesWereChosenWithWhatWasPublished) {
-  const ComparisonAnswer answer = compare(find_comparison("horovod-tensorflow"), load_data());
-  const std::vector<Comparison> pairs = compare_with_published(answer.points);
+  const std::vector<Comparison> pairs = compare_with_published(horovod_or_servers().points);
   EXPECT_GT(pairs.size(), 13u);
   for (const Comparison& pair : pairs) EXPECT_EQ(pair.chosen, pair.published.asked.gpus == 512 ? "profile" : "range");
 }
 
 TEST(CompareVerb, PrintsTheAnswerAndWritesAPage) {
-  const std::string text = compare_by({"horovod-tensorflow"});
-  EXPECT_THAT(text, AllOf(HasSubstr("Simulated efficiency on 512 GPUs, best and worst"), HasSubstr("tf-ps"),
-                          HasSubstr("What was published, beside the simulation")));
+  EXPECT_THAT(kTextFormat.render(comparison_document(horovod_or_servers())),
+              AllOf(HasSubstr("Simulated efficiency on 512 GPUs, best and worst"), HasSubstr("tf-ps"),
+                    HasSubstr("What was published, beside the simulation")));
   const TemporaryFolder folder;
   const std::string file = (folder / "page.html").string();
   EXPECT_EQ(compare_by({"v100-25-100", "--out", file}), file + "\n");

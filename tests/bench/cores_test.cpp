@@ -1,17 +1,15 @@
 #include "bench/worker/rank_resources.hpp"
 
-#include <gmock/gmock.h>
 #include <sched.h>
 
 #include <map>
 #include <string>
 #include <thread>
 
+#include "tests/support/matchers.hpp"
+
 namespace hbench::cores_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 std::optional<int> local_rank_with(const std::map<std::string, std::string>& environment) {
   return launched_local_rank([&](const char* name) {
@@ -49,7 +47,7 @@ TEST(CoreOf, SharesOutTheCoresThatARankMayUse) {
 
 TEST(PinToCore, BindsTheThreadToOneOfItsCores) {
   const std::vector<int> cores = allowed_cores();
-  ASSERT_THAT(cores, testing::Not(IsEmpty()));
+  ASSERT_THAT(cores, Not(IsEmpty()));
   for (int rank = 0; rank < 3; ++rank) {
     std::jthread([&] {
       pin_to_core(rank);

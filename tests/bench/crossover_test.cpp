@@ -2,15 +2,12 @@
 
 #include "analysis/bandwidth/crossover.hpp"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/validate.hpp"
-#include "analysis/published/published.hpp"
 #include "bench/launch/installation.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/network/choose.hpp"
@@ -18,13 +15,10 @@
 #include "tests/bench/lab.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::crossover_test {
 namespace {
-
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 SimulatedStep step_of(double seconds) {
   SimulatedStep step;
@@ -47,45 +41,6 @@ TEST(FastestOf, IsAheadByMoreThanTheModelsErrorLikelyByHalfOfItOrLevel) {
     const Fastest fastest = fastest_of(row.steps);
     EXPECT_EQ(fastest.candidates, row.candidates);
     EXPECT_EQ(fastest.verdict, row.verdict);
-  }
-}
-
-// Two strategies of one cluster, workload and number of GPUs from one source, neither of which calibrated anything:
-// whom `lead_of` calls ahead, or likely ahead, is; of level ones nobody can say.
-TEST(PublishedPairs, HaveThePredictedOrderWhereOneIsAheadOrLikelyAhead) {
-  struct Count {
-    int right = 0, all = 0;
-    double share() const { return static_cast<double>(right) / all; }
-  };
-  std::map<LeadVerdict, Count> counts;
-  const std::vector<Validation> figures = validate(published_results(), load_data());
-  for (const ValidatedPair& pair : pairs_of(figures)) {
-    Count& count = counts[pair.lead.verdict()];
-    ++count.all;
-    count.right += pair.in_order() ? 1 : 0;
-  }
-  const Count &ahead = counts[LeadVerdict::ahead], &likely = counts[LeadVerdict::likely],
-              &level = counts[LeadVerdict::level];
-  ASSERT_GT(ahead.all, 30);
-  ASSERT_GT(likely.all, 20);
-  ASSERT_GT(level.all, 30);
-  EXPECT_GT(ahead.share(), 0.9) << ahead.right << " of " << ahead.all;
-  EXPECT_GT(likely.share(), 0.8) << likely.right << " of " << likely.all;
-  EXPECT_LT(level.share(), 0.75) << level.right << " of " << level.all;
-}
-
-// Sources alike: nine of ten ratios of all-reduces and parameter servers are held, and of two of one family.
-TEST(PublishedPairs, AreHeldByTheirBandsInNineOfTenCases) {
-  const std::vector<Validation> figures = validate(published_results(), load_data());
-  for (const bool servers : {false, true}) {
-    std::vector<Residual> residuals;
-    std::vector<double> held;
-    for (const ValidatedPair& pair : pairs_of(figures)) {
-      if (pair.servers != servers) continue;
-      residuals.push_back(pair.residual);
-      held.push_back(holds(pair.residual) ? 1 : 0);
-    }
-    EXPECT_GT(mean_over(residuals, &Residual::source, held), 0.9) << (servers ? "with servers" : "of one family");
   }
 }
 

@@ -1,7 +1,6 @@
 // `hbench db`: what it prints and how it ends, within this process.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
@@ -10,15 +9,13 @@
 #include "collectives/base/table.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::db_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 std::string at(std::chrono::sys_seconds now, std::string_view age) { return time_before(now, age, "--older-than"); }
 

@@ -1,12 +1,10 @@
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "tests/bench/program.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::disk_test {
 namespace {
-
-using testing::HasSubstr;
 
 constexpr const char* kSweep =
     "$HBENCH sweep --workload resnet50,vgg16 --profile hkbu-10gbe,aws-p3-25gbe --gpus 1..16 --evidence simulated "
@@ -70,7 +68,7 @@ TEST(Disk, OnAFullDiskKeepsWhatItHasAndGoesOnWhenThereIsRoom) {
   EXPECT_FALSE(points("before").empty());
   EXPECT_EQ(points("before"), points("after"));
   EXPECT_GT(points("end").size(), points("before").size());
-  for (const auto& point : points("before")) EXPECT_THAT(points("end"), testing::Contains(point));
+  for (const auto& point : points("before")) EXPECT_THAT(points("end"), Contains(point));
 }
 
 TEST(StandardOutput, ThatIsFullIsAnErrorOfTheEnvironment) {

@@ -1,16 +1,11 @@
 // `hbench doctor` as people run it, on a machine whose driver answers as scripted (`tests/collectives/fake_nvml`).
 
-#include <gmock/gmock.h>
-
 #include "tests/bench/program.hpp"
+#include "tests/support/matchers.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench::doctor_program_test {
 namespace {
-
-using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 TEST(Doctor, ShowsTheGpusOfADriverAndWhatDisturbsThem) {
   const Workplace workplace;

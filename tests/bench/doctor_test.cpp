@@ -1,7 +1,5 @@
 // What `hbench doctor` says of GPUs, networks and limits, on machines that tests make up.
 
-#include <gmock/gmock.h>
-
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -9,16 +7,13 @@
 #include "bench/doctor/diagnosis.hpp"
 #include "bench/doctor/gpu_findings.hpp"
 #include "reports/formats/formats.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::doctor_test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 /// A machine's sysfs.
 class Tree {

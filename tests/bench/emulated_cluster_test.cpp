@@ -2,20 +2,15 @@
 
 #include "bench/emulation/cluster.hpp"
 
-#include <gmock/gmock.h>
-
 #include "analysis/prediction/data.hpp"
 #include "bench/emulation/dilation.hpp"
 #include "collectives/base/text.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
 namespace hbench::emulated_cluster_test {
 namespace {
-
-using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 /// Two GPUs on a node; streams that carry less than the NIC.
 Profile lab_profile() {
@@ -47,7 +42,7 @@ TEST(EmulatedCluster, HasTheProfilesRatesAndTimesInDilatedTime) {
   EXPECT_DOUBLE_EQ(cluster.costs.network.latency.value, 20e-4);
   EXPECT_DOUBLE_EQ(cluster.costs.local.latency.value, 4e-4);
   EXPECT_DOUBLE_EQ(cluster.costs.network.seconds_per_byte, 100 / 0.5e9) << "that of a stream";
-  EXPECT_THAT(cluster.costs.server_seconds_per_byte, ::testing::Each(0)) << "there are no servers";
+  EXPECT_THAT(cluster.costs.server_seconds_per_byte, Each(0)) << "there are no servers";
 }
 
 TEST(EmulatedCluster, HasNodesOfTheirOwnForDedicatedServers) {
@@ -66,7 +61,7 @@ TEST(EmulatedCluster, ServersThatAreWorkersHandleTheirOwnContributionsAsInASimul
 
 TEST(EmulatedCluster, OfOneNodeHasServersThatCostNothing) {
   const EmulatedCluster cluster = emulated_cluster(lab_profile(), {.workers = 2, .servers = 2, .colocated = true}, 1);
-  EXPECT_THAT(cluster.costs.server_seconds_per_byte, ::testing::Each(0));
+  EXPECT_THAT(cluster.costs.server_seconds_per_byte, Each(0));
 }
 
 TEST(EmulatedLinks, HaveAddressesThatSayTheRankAndItsNode) {

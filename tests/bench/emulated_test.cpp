@@ -1,7 +1,5 @@
 // Results of slowed links are emulated, and say what network they are of.
 
-#include <gmock/gmock.h>
-
 #include <cstdlib>
 
 #include "analysis/records/fingerprint.hpp"
@@ -10,6 +8,7 @@
 #include "bench/sweep/measured_place.hpp"
 #include "tests/bench/plan_example.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::emulated_test {
 namespace {
@@ -52,8 +51,8 @@ TEST_F(SlowRank, IsAFactOfTheRunAndNotOfTheMachine) {
 
 TEST_F(SlowRank, IsRefusedBeforeAnythingIsMeasured) {
   setenv(kDelay, "1:5", 1);
-  expect_error([] { environment_facts(false); }, ExitCode::usage, testing::HasSubstr("HBENCH_TEST_DELAY=1:5: "),
-               testing::HasSubstr("HBENCH_TEST_DELAY=1:5ms"));
+  expect_error([] { environment_facts(false); }, ExitCode::usage, HasSubstr("HBENCH_TEST_DELAY=1:5: "),
+               HasSubstr("HBENCH_TEST_DELAY=1:5ms"));
 }
 
 TEST(LocalMachine, KnowsItsMemoryItsCoresAndEveryModel) {
@@ -61,7 +60,7 @@ TEST(LocalMachine, KnowsItsMemoryItsCoresAndEveryModel) {
   EXPECT_LT(rest.limits.memory, INT64_MAX);
   EXPECT_GT(asked.limits.memory, 1'000'000);
   EXPECT_LT(asked.limits.memory, INT64_MAX);
-  EXPECT_THAT(rest.limits.models, ::testing::Contains("resnet50"));
+  EXPECT_THAT(rest.limits.models, Contains("resnet50"));
   EXPECT_EQ(asked.ranks, asked.cores);
   EXPECT_FALSE(asked.asked_for);
   EXPECT_EQ(more.ranks, 64);

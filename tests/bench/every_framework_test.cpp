@@ -1,7 +1,6 @@
 // Every framework with every setting as a person has it who installed it: what `tests/run frameworks` runs.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <chrono>
 #include <csignal>
@@ -10,13 +9,13 @@
 
 #include "bench/frameworks/framework_job.hpp"
 #include "tests/bench/program.hpp"
+#include "tests/support/matchers.hpp"
 #include "workloads/methods/method.hpp"
 
 namespace hbench::every_framework_test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
 
 /// All choices, as `--framework` reads them.
 std::vector<std::string> all_choices() {
@@ -113,7 +112,7 @@ TEST(MeasuredAnswer, IsInTheFirstLine) {
   const Outcome outcome = workplace.run({"compare", "horovod-tensorflow", "--measured", "--launches", "2", "--wide"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out.substr(0, outcome.out.find('\n')),
-              testing::ContainsRegex("^=> .*[0-9][.][0-9]+ .[0-9].* to [0-9].*times as fast.* on 2 CPU ranks"));
+              ContainsRegex("^=> .*[0-9][.][0-9]+ .[0-9].* to [0-9].*times as fast.* on 2 CPU ranks"));
   for (const std::string& choice : all_choices()) {
     const bool compared = choice.starts_with("horovod") || choice.starts_with("tensorflow");
     EXPECT_EQ(outcome.out.find(choice + " ") != std::string::npos, compared) << choice;

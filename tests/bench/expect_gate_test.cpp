@@ -1,21 +1,18 @@
 /// `hbench expect --gate` as the check before a job: its exit codes.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <cstdio>
 
 #include "bench/command/verb.hpp"
-#include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::expect_gate_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 ExitCode expecting(std::vector<std::string> more) {
   more.insert(more.begin(), {"--quiet", "--algorithm", "ring", "--workload", "vgg16"});
@@ -78,7 +75,7 @@ TEST(ExpectGate, PassesNoClusterWhoseDataWereWrongOrCouldNotBeRead) {
     std::vector<std::string> words{file, "--profile", "dgx-a100", "--collective", "all-reduce", "--ranks", "4"};
     const Ran ran = run_verb("expect", words);
     EXPECT_EQ(ran.code, ExitCode::good) << "nobody asked for a gate";
-    EXPECT_THAT(ran.out, testing::StartsWith(each.verdict));
+    EXPECT_THAT(ran.out, StartsWith(each.verdict));
     EXPECT_THAT(ran.out, HasSubstr(each.note));
     words.emplace_back("--gate");
     EXPECT_EQ(run_verb("expect", words).code, each.code);
@@ -88,8 +85,8 @@ TEST(ExpectGate, PassesNoClusterWhoseDataWereWrongOrCouldNotBeRead) {
       [&] {
         run_verb("expect", {file, "--profile", "dgx-a100", "--collective", "all-reduce", "--ranks", "4"});
       },
-      ExitCode::wrong_data, testing::StrEq("no result is good: " + file + ":3: 999 elements were wrong"),
-      testing::StrEq("mend that before anything is timed"));
+      ExitCode::wrong_data, StrEq("no result is good: " + file + ":3: 999 elements were wrong"),
+      StrEq("mend that before anything is timed"));
 }
 
 TEST(ExpectGate, RefusesRatesThatNothingReaches) {
@@ -103,8 +100,7 @@ TEST(ExpectGate, NeedsSomethingThatWasMeasured) {
       [&] {
         verb.run({{"--profile", "dgx-a100", "--ranks", "16", "--gate"}, "hbench expect"});
       },
-      ExitCode::usage, ::testing::StrEq("--gate judges what was measured, and nothing is given"),
-      HasSubstr("--measured 1531"));
+      ExitCode::usage, StrEq("--gate judges what was measured, and nothing is given"), HasSubstr("--measured 1531"));
 }
 
 }  // namespace

@@ -1,14 +1,10 @@
 #include "bench/sweep/request.hpp"
 
-#include <gmock/gmock.h>
-
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::experiment_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 TEST(Experiment, IsEveryCombinationByRisingRanks) {
   const auto layouts =

@@ -1,7 +1,5 @@
 #include "analysis/fit/fit_curve.hpp"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -9,11 +7,10 @@
 #include "bench/launch/installation.hpp"
 #include "reports/fit/fits.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::fit_curve_test {
 namespace {
-
-using testing::HasSubstr;
 
 Profile base() { return load_data().profiles.load("aws-p4d"); }
 

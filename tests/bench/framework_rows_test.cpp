@@ -1,9 +1,8 @@
 // Steps of frameworks that a sweep has stored become rows of the profile of their machine.
 
-#include "analysis/fit/machine_profile.hpp"
-
 #include <gmock/gmock.h>
 
+#include "analysis/fit/machine_profile.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/store/store.hpp"
 #include "bench/launch/installation.hpp"
@@ -11,13 +10,11 @@
 #include "collectives/base/table.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::framework_rows_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
 
 /// One process without communication, or a framework on some ranks, as a sweep stores them.
 CaseResult stored(const std::string& workload, int gpus, double seconds) {

@@ -1,13 +1,11 @@
 // Sweeps that measure frameworks: a real one where Python has it, and interpreters that fail in its place.
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-
 #include <fstream>
 
 #include "bench/frameworks/framework_job.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/program.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/words.hpp"
 #include "workloads/libtorch.hpp"
 
@@ -15,8 +13,6 @@ namespace hbench::framework_sweep_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
 
 class FrameworkSweep : public testing::Test {
  protected:
@@ -102,7 +98,7 @@ TEST_F(FrameworkSweep, ShowsHowFarThePresetIsOffWhereItCalibrates) {
   const std::string report = bytes_of(workplace_ / "hbench-report/report.md");
   const std::size_t compared = report.find("How far from what was measured here");
   ASSERT_NE(compared, std::string::npos);
-  EXPECT_THAT(report.substr(compared), testing::ContainsRegex("[|] 2 [|] pytorch-ddp [^|]+[|] [0-9]"));
+  EXPECT_THAT(report.substr(compared), ContainsRegex("[|] 2 [|] pytorch-ddp [^|]+[|] [0-9]"));
 }
 
 TEST_F(FrameworkSweep, DoesNotTimeAFrameworkThatTrainsAnotherModel) {
@@ -140,7 +136,7 @@ TEST_F(FrameworkSweep, LeavesOutAFrameworkThatIsHalfInstalled) {
   EXPECT_EQ(outcome.code, 0) << "the rest goes on";
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("left out: pytorch-ddp, measured"), HasSubstr("'torchvision'"),
                                  HasSubstr("apt-get install python3-torch python3-torchvision")));
-  EXPECT_THAT(of_frameworks(), testing::IsEmpty());
+  EXPECT_THAT(of_frameworks(), IsEmpty());
 }
 
 TEST_F(FrameworkSweep, FailsWhereThePortOfItsRanksIsNone) {

@@ -1,7 +1,6 @@
 // The family of frameworks: what its entries name, who has them, and when a launch of one is void.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,13 +12,11 @@
 #include "bench/frameworks/framework_job.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/bench/plan_example.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::frameworks_test {
 namespace {
-
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 Case trained_by(std::string_view name) {
   Case asked;
@@ -176,7 +173,7 @@ TEST(FindFramework, TakesTheFirstInterpreterThatHasIt) {
   const FoundFramework found = found_by("test \"$2\" = --version && echo '{\"version\": \"2.0\"}'");
   EXPECT_TRUE(found.state.available) << found.state.reason;
   EXPECT_EQ(found.version, "2.0");
-  EXPECT_THAT(found.python, testing::EndsWith("/python"));
+  EXPECT_THAT(found.python, EndsWith("/python"));
 }
 
 TEST(FindFramework, SaysWhatEachInterpreterLacksAndTheLineThatInstallsIt) {
@@ -190,7 +187,7 @@ TEST(FindFramework, SaysWhatEachInterpreterLacksAndTheLineThatInstallsIt) {
   for (const auto& [script, words] : cases) {
     const FoundFramework found = found_by(script);
     EXPECT_FALSE(found.state.available);
-    EXPECT_THAT(found.state.reason, testing::AllOf(HasSubstr("/nowhere/python3 (no such program)"), HasSubstr(words)));
+    EXPECT_THAT(found.state.reason, AllOf(HasSubstr("/nowhere/python3 (no such program)"), HasSubstr(words)));
     EXPECT_EQ(found.state.cure,
               "apt-get install python3-torch python3-torchvision, or name an interpreter that has it: "
               "HBENCH_PYTHON=/path/to/python3");
@@ -236,7 +233,7 @@ TEST_F(FindFrameworkOnHosts, NamesTheHostsThatLackIt) {
   for (const auto& [hosts, words] : cases) {
     const FoundFramework found = found_on(hosts);
     EXPECT_FALSE(found.state.available) << hosts;
-    EXPECT_THAT(found.state.reason, testing::AllOf(HasSubstr("not on all hosts in one version"), HasSubstr(words)));
+    EXPECT_THAT(found.state.reason, AllOf(HasSubstr("not on all hosts in one version"), HasSubstr(words)));
     EXPECT_EQ(found.state.cure,
               "on each host apt-get install python3-torch python3-torchvision, or name an interpreter that has it: "
               "HBENCH_PYTHON=/path/to/python3");
@@ -245,9 +242,9 @@ TEST_F(FindFrameworkOnHosts, NamesTheHostsThatLackIt) {
 
 TEST(FindFramework, LooksAtTheInterpretersOfTheVariable) {
   EXPECT_THAT(interpreters([](const char*) -> const char* { return nullptr; }),
-              testing::ElementsAre("python3", "/usr/bin/python3"));
+              ElementsAre("python3", "/usr/bin/python3"));
   EXPECT_THAT(interpreters([](const char*) -> const char* { return "/a/python:/b/python"; }),
-              testing::ElementsAre("/a/python", "/b/python"));
+              ElementsAre("/a/python", "/b/python"));
 }
 
 TEST(FrameworkVariables, HaveAFreePortAndWhatTheSettingAsksFor) {
@@ -319,14 +316,14 @@ std::vector<std::string> labels_of(const Plan& plan) {
 
 TEST(FrameworkPlan, MeasuresFrameworksBesideOwnStrategies) {
   const Plan plan = plan_of(request_for({"pytorch-ddp", "pytorch-ddp:bucket-view"}), machine_with_ddp());
-  EXPECT_THAT(labels_of(plan), testing::ElementsAre("none on 1", "ring on 1", "pytorch-ddp 1.13.1 on 1",
-                                                    "pytorch-ddp:bucket-view 1.13.1 on 1", "ring on 2",
-                                                    "pytorch-ddp 1.13.1 on 2", "pytorch-ddp:bucket-view 1.13.1 on 2"));
+  EXPECT_THAT(labels_of(plan),
+              ElementsAre("none on 1", "ring on 1", "pytorch-ddp 1.13.1 on 1", "pytorch-ddp:bucket-view 1.13.1 on 1",
+                          "ring on 2", "pytorch-ddp 1.13.1 on 2", "pytorch-ddp:bucket-view 1.13.1 on 2"));
 }
 
 TEST(FrameworkPlan, LeavesOutWhatIsAbsentWithTheLineThatInstallsItAndGoesOn) {
   const Plan plan = plan_of(request_for({"horovod", "pytorch-ddp"}), machine_with_ddp());
-  EXPECT_THAT(labels_of(plan), testing::Contains("pytorch-ddp 1.13.1 on 2"));
+  EXPECT_THAT(labels_of(plan), Contains("pytorch-ddp 1.13.1 on 2"));
   ASSERT_EQ(plan.refused.size(), 1);
   EXPECT_EQ(plan.refused[0].what, "horovod, measured");
   EXPECT_EQ(plan.refused[0].why, "not installed for python3 (fix: pip install horovod)");
@@ -348,9 +345,9 @@ TEST(FrameworkPlan, PutsFrameworksOnHostsThatHaveRoomForTheirServersToo) {
   SweepRequest request = request_for({"pytorch-ddp", "tensorflow-ps"});
   request.gpus = {2};
   const Plan plan = plan_of(request, machine);
-  EXPECT_THAT(labels_of(plan), testing::ElementsAre("none on 1", "ring on 2", "pytorch-ddp 1.13.1 on 2"));
+  EXPECT_THAT(labels_of(plan), ElementsAre("none on 1", "ring on 2", "pytorch-ddp 1.13.1 on 2"));
   EXPECT_EQ(plan.cases.back().asked.nodes, 2);
-  EXPECT_THAT(plan.cases.back().asked.source, testing::Not(HasSubstr("oversubscribed")));
+  EXPECT_THAT(plan.cases.back().asked.source, Not(HasSubstr("oversubscribed")));
   ASSERT_EQ(plan.refused.size(), 1);
   EXPECT_EQ(plan.refused[0].what, "tensorflow-ps, measured");
   EXPECT_EQ(plan.refused[0].why, "2 hosts with 2 slots each are needed, of -H n1:1,n2:1");
@@ -360,7 +357,7 @@ TEST(FrameworkPlan, RefusesWhatNoFrameworkTrainsAndMeasuresTheRest) {
   SweepRequest request = request_for({"pytorch-ddp"});
   request.workloads = {"lenet5"};
   const Plan plan = plan_of(request, machine_with_ddp());
-  EXPECT_THAT(labels_of(plan), testing::ElementsAre("none on 1", "ring on 1", "ring on 2"));
+  EXPECT_THAT(labels_of(plan), ElementsAre("none on 1", "ring on 1", "ring on 2"));
   ASSERT_EQ(plan.refused.size(), 1);
   EXPECT_EQ(plan.refused[0].why, "frameworks train torchvision's models, and lenet5 is none");
 }

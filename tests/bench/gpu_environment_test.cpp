@@ -1,15 +1,12 @@
 // Facts about GPUs that are stored with a run.
 
-#include <gmock/gmock.h>
-
 #include "bench/doctor/environment.hpp"
+
+#include "tests/support/matchers.hpp"
 
 namespace hbench::gpu_environment_test {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::IsSupersetOf;
-using ::testing::Pair;
 using Facts = std::map<std::string, std::string>;
 
 GpuFacts h100(int index) {

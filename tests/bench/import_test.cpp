@@ -1,7 +1,6 @@
 // `hbench import`: what it stores, and what it says.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "analysis/import/import.hpp"
 #include "analysis/points/points.hpp"
@@ -14,17 +13,11 @@
 #include "tests/analysis/import_examples.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::import_test {
 namespace {
-
-using testing::AllOf;
-using testing::DoubleEq;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
 
 class Import : public testing::Test {
  protected:
@@ -172,7 +165,7 @@ TEST_F(Import, MakesTwoRunsOfAFileThatHasATestTwice) {
                                  HasSubstr("both.txt has the same cases 2 times, and each is a run")));
   EXPECT_THAT(launch_values(store().of_run(1)[0]), ElementsAre(DoubleEq(25806.7e-6)));
   EXPECT_THAT(launch_values(store().of_run(2)[0]), ElementsAre(DoubleEq(190310e-6)));
-  EXPECT_THAT(run({both}), testing::Not(HasSubstr("run 3")));
+  EXPECT_THAT(run({both}), Not(HasSubstr("run 3")));
   EXPECT_EQ(store().runs().size(), 2u);
 }
 

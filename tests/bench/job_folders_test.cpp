@@ -1,7 +1,6 @@
 #include "bench/launch/start_ranks.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -13,15 +12,13 @@
 #include "bench/worker/rank_resources.hpp"
 #include "tests/support/child_process.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::job_folders_test {
 namespace {
 
 namespace fs = std::filesystem;
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
@@ -93,8 +90,7 @@ TEST(JobFolders, NeedNoSharedMemoryButAFolderForSessions) {
   EXPECT_EQ(JobFolders(disk.path(), "/nowhere").paths().shared_memory, "");
   write_bytes(disk / "file", "");
   expect_error([&] { JobFolders(disk / "file", disk.path()); }, ExitCode::environment,
-               testing::AllOf(testing::HasSubstr((disk / "file").string()), testing::HasSubstr("Not a directory")),
-               testing::HasSubstr("TMPDIR"));
+               AllOf(HasSubstr((disk / "file").string()), HasSubstr("Not a directory")), HasSubstr("TMPDIR"));
 }
 
 TEST(BackingFolders, ThatThisHostLacksAreForgotten) {

@@ -1,14 +1,11 @@
-#include "bench/launch/job_outcome.hpp"
-
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "analysis/records/machine_facts.hpp"
+#include "bench/launch/job_outcome.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::job_outcome_test {
 namespace {
-
-using testing::HasSubstr;
 
 JobOutcome of(const Exit& exit, const RankReports& reports = {}) { return job_outcome(reports, exit, 2, Seconds(30)); }
 

@@ -1,9 +1,8 @@
 #include "bench/command/common_options.hpp"
 
-#include <gmock/gmock.h>
-
 #include "analysis/records/fingerprint.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::labels_test {
 namespace {
@@ -29,7 +28,7 @@ TEST(Labels, ArePairs) {
 
 TEST(Labels, ThatAreNoneAreAUsageError) {
   for (const char* text : {"main", "=main", "branch=", "a b=c", "branch=two\nlines", "="})
-    expect_error([&] { labels_of({text}); }, ExitCode::usage, testing::HasSubstr("--label"),
+    expect_error([&] { labels_of({text}); }, ExitCode::usage, HasSubstr("--label"),
                  "write KEY=VALUE, such as branch=main; keys have letters, digits, '.', '-' and '_'");
   expect_error(
       [] {

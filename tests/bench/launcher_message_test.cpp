@@ -2,14 +2,10 @@
 
 #include "bench/launch/job_outcome.hpp"
 
-#include <gmock/gmock.h>
+#include "tests/support/matchers.hpp"
 
 namespace hbench::launcher_message_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 constexpr const char* kRule = "--------------------------------------------------------------------------\n";
 

@@ -1,15 +1,13 @@
-#include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include "bench/launch/installation.hpp"
 #include "bench/launch/launcher.hpp"
 #include "collectives/base/table.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::launchers_test {
 namespace {
-
-using testing::ElementsAre;
 
 Job job_of(int processes) { return {.processes = processes, .worker = {"/path/hbench", "worker", "{\"a b\": 1}"}}; }
 
@@ -54,7 +52,7 @@ TEST(MpirunLauncher, StartsEachRankOnItsHost) {
                                                     part({":", "-n", "1", "-H", "a:3"}),
                                                     part({":", "-n", "1", "-H", "b:2"})};
   for (const auto& words : parts) expected.insert(expected.end(), words.begin(), words.end());
-  EXPECT_THAT(launcher("mpirun").argv(job), testing::ElementsAreArray(expected));
+  EXPECT_THAT(launcher("mpirun").argv(job), ElementsAreArray(expected));
 }
 
 TEST(SrunLauncher, StartsEachRankOnItsHostWithTheEnvironmentOfTheJob) {
@@ -94,7 +92,7 @@ TEST(MpirunLauncher, IsAbsentWithACureWhenNoFolderOfThePathHasIt) {
   const Availability there = launcher("mpirun").availability(folder.path().string() + ":/nowhere");
   EXPECT_FALSE(there.available);
   EXPECT_EQ(there.reason, "mpirun is not on the PATH");
-  EXPECT_THAT(there.cure, testing::HasSubstr("openmpi-bin"));
+  EXPECT_THAT(there.cure, HasSubstr("openmpi-bin"));
 }
 
 TEST(OnPath, FindsProgramsThatMayBeRunInAnyFolder) {

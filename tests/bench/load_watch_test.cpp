@@ -1,11 +1,10 @@
-#include "bench/sweep/measure.hpp"
-
 #include <gmock/gmock.h>
 
 #include <chrono>
 
 #include "analysis/records/machine_facts.hpp"
 #include "bench/launch/process.hpp"
+#include "bench/sweep/measure.hpp"
 
 namespace hbench::load_watch_test {
 namespace {

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <signal.h>
 
 #include <chrono>
@@ -7,32 +6,18 @@
 
 #include "tests/bench/own_timeline.hpp"
 #include "tests/bench/program.hpp"
+#include "tests/support/matchers.hpp"
+#include "tests/support/words.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench::lost_rank_test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
 
-const std::vector<std::string> kMeasured{"sweep",
-                                         "--evidence",
-                                         "measured,simulated",
-                                         "--image-size",
-                                         "32",
-                                         "--batch",
-                                         "4",
-                                         "--launches",
-                                         "1",
-                                         "--warmup",
-                                         "1",
-                                         "--timeout",
-                                         "3s",
-                                         "--quiet",
-                                         "--oversubscribe",
-                                         "2",
-                                         "--profile",
-                                         "hkbu-10gbe"};
+const std::vector<std::string> kMeasured = words_of(
+    "sweep --evidence measured,simulated --image-size 32 --batch 4 --launches 1 --warmup 1 "
+    "--timeout 3s --quiet --oversubscribe 2 --profile hkbu-10gbe");
 
 /// A case that does not end by itself in the time of a test.
 const std::vector<std::string> kEndless{"--steps", "1000000", "--budget", "1000s"};
@@ -99,7 +84,7 @@ TEST_F(LostRank, ThatIsKilledFailsItsCaseByNameAndTheOthersGoOn) {
   EXPECT_EQ(point_of(points, "vendor").at("status"), "done");
   EXPECT_EQ(point_of(points, "ring").at("status"), "failed");
   EXPECT_THAT(point_of(points, "ring").at("failure").get<std::string>(),
-              testing::ContainsRegex("rank [01] was ended by signal 9|waited 3 s for .*rank [01]"));
+              ContainsRegex("rank [01] was ended by signal 9|waited 3 s for .*rank [01]"));
 }
 
 TEST_F(LostRank, ThatHangsFailsItsCaseByName) {
@@ -114,7 +99,7 @@ TEST_F(LostRank, ThatHangsFailsItsCaseByName) {
   EXPECT_EQ(outcome.code, 5) << outcome.err;
   EXPECT_TRUE(all_die(ranks));
   const std::string failure = point_of(exported(workplace_), "ring").at("failure");
-  EXPECT_THAT(failure, testing::ContainsRegex("rank [01]: step [0-9]+: waited 3 s for .*rank [01]"));
+  EXPECT_THAT(failure, ContainsRegex("rank [01]: step [0-9]+: waited 3 s for .*rank [01]"));
 }
 
 /// Methods whose ranks do not wait for all others, and which rank is lost: those after the second are
@@ -155,7 +140,7 @@ TEST_F(LostRank, OfAMethodThatDoesNotWaitForAllIsNamedWhetherKilledOrHung) {
     if (point.at("algorithm") == "none") continue;
     ++failed;
     EXPECT_THAT(point.at("failure").get<std::string>(),
-                testing::ContainsRegex("rank [0-3] was ended by signal 9|waited [36] s for .*rank [0-3]"));
+                ContainsRegex("rank [0-3] was ended by signal 9|waited [36] s for .*rank [0-3]"));
   }
   EXPECT_EQ(failed, std::size(kLost));
 }
@@ -181,7 +166,7 @@ class Interrupted : public LostRank {
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     const json all = exported(workplace_);
     EXPECT_EQ(all.size(), 6);
-    for (const json& point : marked) EXPECT_THAT(all, testing::Contains(point));
+    for (const json& point : marked) EXPECT_THAT(all, Contains(point));
     for (const json& point : all) EXPECT_EQ(point.at("status"), "done");
   }
 };
@@ -196,7 +181,7 @@ TEST_F(Interrupted, ByCtrlCKeepsWhatIsDoneLeavesNoProcessAndDoesTheRestWithResum
   EXPECT_EQ(outcome.code, 130);
   EXPECT_THAT(outcome.err, HasSubstr("interrupted; every finished case is in hbench.db"));
   EXPECT_THAT(outcome.err, HasSubstr("--resume"));
-  EXPECT_THAT(outcome.out, testing::StartsWith("=> ")) << "the answer was there before anything was measured";
+  EXPECT_THAT(outcome.out, StartsWith("=> ")) << "the answer was there before anything was measured";
   EXPECT_THAT(bytes_of(workplace_ / "hbench-report/report.md"), HasSubstr("of ideal speed"));
   EXPECT_TRUE(all_die(workers));
   expect_the_rest_can_be_done();

@@ -1,15 +1,11 @@
-#include <gmock/gmock.h>
 
 #include "bench/hosts/preflight.hpp"
 #include "bench/sweep/measured_place.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::machine_of_hosts_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Pair;
 
 /// Two hosts of four slots: `n1` with four GPUs and all executors, `n2` as `own`.
 std::vector<HostFacts> with_second_host(HostFacts own) {

@@ -1,19 +1,17 @@
 #include "analysis/fit/machine_profile.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "bench/calibrate/measure_machine.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/installation.hpp"
 #include "collectives/base/units_text.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::machine_profile_test {
 namespace {
-
-using ::testing::ElementsAre;
 
 const std::filesystem::path kGpus = HBENCH_SOURCE_DIR "/cluster-profiles/gpus";
 
@@ -79,9 +77,9 @@ TEST(MachineProfile, KeepsTheFiguresBetweenNodesWithTheirSources) {
       const bool between = figure.key.starts_with("network.") || figure.key.starts_with("parameter_server.") ||
                            figure.key == "compute.overlap_slowdown" || figure.key == "compute.straggler";
       if (!between) continue;
-      EXPECT_THAT(profile.figures, testing::Contains(testing::AllOf(testing::Field(&Figure::key, figure.key),
-                                                                    testing::Field(&Figure::text, figure.text),
-                                                                    testing::Field(&Figure::source, figure.source))))
+      EXPECT_THAT(profile.figures,
+                  Contains(AllOf(testing::Field(&Figure::key, figure.key), testing::Field(&Figure::text, figure.text),
+                                 testing::Field(&Figure::source, figure.source))))
           << name;
     }
     EXPECT_EQ(profile.path_rate(), from.path_rate()) << name;

@@ -1,20 +1,16 @@
 #include "bench/sweep/measured_place.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <set>
 
 #include "collectives/cuda/cuda.hpp"
 #include "tests/bench/plan_example.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::measured_place_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 /// `algorithm on gpus: executor`, of the cases that communicate.
 std::vector<std::string> executors_of(const Plan& plan) {
@@ -201,7 +197,7 @@ TEST(MeasuredPlace, SaysWhyThereAreNoGpusAsAMatterOfTheMachine) {
                "measured runs on GPUs: a test's machine has no GPU; get one");
   request.evidence.insert(Evidence::simulated);
   const Plan plan = plan_of(request);
-  EXPECT_THAT(executors_of(plan), testing::Not(IsEmpty())) << "the rest goes on";
+  EXPECT_THAT(executors_of(plan), Not(IsEmpty())) << "the rest goes on";
 }
 
 TEST(MeasuredPlace, RefusesNamesAndPairsThatMakeNoSense) {

@@ -1,18 +1,11 @@
 #include "bench/sweep/plan.hpp"
 
-#include <gmock/gmock.h>
-
 #include "analysis/records/fingerprint.hpp"
 #include "tests/bench/plan_example.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::measured_plan_test {
 namespace {
-
-using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 TEST(MeasuredPlan, MeasuresEveryMethodThatTheEngineTrainsBy) {
   SweepRequest request = small_request();
@@ -90,10 +83,10 @@ TEST(MeasuredPlan, CountsServersAmongTheProcessesThatNeedACore) {
   request.algorithms = {"ps"};
   const Plan plan = plan_of(request);
   EXPECT_THAT(names(plan), ElementsAre("resnet50 1 none", "resnet50 1 ps (greedy, dedicated)"));
-  EXPECT_THAT(refusals(plan), ElementsAre(testing::AllOf(HasSubstr("measured on 2 ranks"), HasSubstr("3 processes"),
-                                                         HasSubstr("2 cores"), HasSubstr("--oversubscribe N"))));
+  EXPECT_THAT(refusals(plan), ElementsAre(AllOf(HasSubstr("measured on 2 ranks"), HasSubstr("3 processes"),
+                                                HasSubstr("2 cores"), HasSubstr("--oversubscribe N"))));
   request.servers = {{.colocated = true, .count = 0}};
-  EXPECT_THAT(names(plan_of(request)), testing::Contains("resnet50 2 ps (greedy, colocated)"))
+  EXPECT_THAT(names(plan_of(request)), Contains("resnet50 2 ps (greedy, colocated)"))
       << "a server that shares its worker's core";
 }
 
@@ -107,7 +100,7 @@ TEST(MeasuredPlan, SaysOfACaseThatItHasMoreProcessesThanCores) {
   machine.asked_for = true;
   const Plan plan = plan_of(request, machine);
   ASSERT_THAT(names(plan), ElementsAre("resnet50 1 none", "resnet50 2 ring", "resnet50 2 ps (greedy, dedicated)"));
-  EXPECT_THAT(plan.cases[1].asked.source, testing::Not(HasSubstr("oversubscribed")));
+  EXPECT_THAT(plan.cases[1].asked.source, Not(HasSubstr("oversubscribed")));
   EXPECT_THAT(plan.cases[2].asked.source, HasSubstr("oversubscribed: 3 processes on 2 cores"));
 }
 

@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <numeric>
-
 #include "collectives/base/text.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,7 +1,5 @@
 // Which transports NCCL uses, from lines in the form in which its versions print them.
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -12,6 +10,7 @@
 #include "bench/collective/table.hpp"
 #include "bench/launch/nccl_log.hpp"
 #include "reports/formats/formats.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/mutate.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -19,10 +18,6 @@ namespace hbench::nccl_log_test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Pair;
 
 std::string line(const std::string& words) { return "node-1:123:456 [0] NCCL INFO " + words + "\n"; }
 

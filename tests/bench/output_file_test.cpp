@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -13,6 +12,7 @@
 #include <thread>
 
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::output_file_test {
@@ -20,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::_;
-using testing::HasSubstr;
 
 class OutputFile : public testing::Test {
  protected:

@@ -1,10 +1,9 @@
 // A TorchScript file as a workload, from an empty folder: measured, simulated and refused.
 
-#include <gmock/gmock.h>
-
 #include <set>
 
 #include "tests/bench/program.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/words.hpp"
 #include "workloads/libtorch.hpp"
 
@@ -12,8 +11,6 @@ namespace hbench::own_model_sweep_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
 
 class ATorchScriptFile : public testing::Test {
  protected:

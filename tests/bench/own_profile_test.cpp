@@ -2,24 +2,19 @@
 
 #include "analysis/fit/own_profile.hpp"
 
-#include <gmock/gmock.h>
-
 #include <sstream>
 
 #include "analysis/catalogue/check.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/profile/profile.hpp"
-#include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::own_profile_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 OwnCluster eight_h100() {
   return {.gpu = "h100-sxm",
@@ -107,9 +102,8 @@ TEST(OwnProfile, AsksForTheRestAndTakesSuggestions) {
   EXPECT_EQ(cluster.nics, "2");
   EXPECT_EQ(cluster.transport, "tcp");
   EXPECT_THAT(out.str(),
-              testing::AllOf(HasSubstr("GPUs in a node [4]: "), HasSubstr("--local-rate: invalid rate '50 beans'"),
-                             HasSubstr("the rate of one NIC [such as 400 Gbit/s]: "),
-                             testing::Not(HasSubstr("in the catalogue"))));
+              AllOf(HasSubstr("GPUs in a node [4]: "), HasSubstr("--local-rate: invalid rate '50 beans'"),
+                    HasSubstr("the rate of one NIC [such as 400 Gbit/s]: "), Not(HasSubstr("in the catalogue"))));
   std::istringstream ended("8\n");
   OwnCluster half{.gpu = "a100"};
   expect_error([&] { ask_for_rest(half, {}, ended, out); }, ExitCode::usage,
@@ -126,7 +120,7 @@ TEST(OwnProfile, KnowsWhatAMachineShows) {
                         port("mlx5_2", "InfiniBand", 400, false), port("eth0", "Ethernet", 100, true)};
   const OwnCluster shown = shown_by(machine, load_data().profiles.gpus());
   EXPECT_EQ(shown.gpus_per_node, "2");
-  EXPECT_THAT(shown.gpu, testing::StartsWith("h100"));
+  EXPECT_THAT(shown.gpu, StartsWith("h100"));
   EXPECT_EQ(shown.line_rate, "400 Gbit/s");
   EXPECT_EQ(shown.nics, "2");
   EXPECT_EQ(shown.transport, "rdma");

@@ -1,16 +1,14 @@
 #include "bench/calibrate/record_step.hpp"
 
-#include <gmock/gmock.h>
 #include <sched.h>
 
 #include "bench/collective/machine.hpp"
 #include "bench/launch/host.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::own_verb_test {
 namespace {
-
-using testing::StrEq;
 
 Exit failed(int code, std::string error_tail) {
   Exit exit;

@@ -3,19 +3,15 @@
 #include "bench/collective/machine.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <cstdlib>
 
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::peer_programs_test {
 namespace {
-
-using testing::AllOf;
-using testing::Contains;
-using testing::HasSubstr;
 
 /// A folder as HBENCH_PEERS names it, and a worker that says what the loader gave it.
 class PeerPrograms : public testing::Test {
@@ -64,8 +60,8 @@ TEST_F(PeerPrograms, OfOneAbiAreOneWorkerWithTheLibrariesOfEach) {
     EXPECT_EQ(setup.run.programs.at(name).executor, "mpi");
   }
   const std::map<std::string, std::string> environment = setup.run.programs.at("Intel MPI 2021.18.1").environment;
-  EXPECT_THAT(environment.at("PATH"), testing::StartsWith((wheels_ / "impi/bin:").string()));
-  EXPECT_THAT(environment.at("LD_LIBRARY_PATH"), testing::StartsWith((wheels_ / "impi/lib").string()));
+  EXPECT_THAT(environment.at("PATH"), StartsWith((wheels_ / "impi/bin:").string()));
+  EXPECT_THAT(environment.at("LD_LIBRARY_PATH"), StartsWith((wheels_ / "impi/lib").string()));
   EXPECT_THAT(setup.machine.peers, Contains(AllOf(testing::Field(&KnownPeer::program, "oneCCL"),
                                                   testing::Field(&KnownPeer::library, "oneCCL 2022.2"),
                                                   testing::Field(&KnownPeer::algorithm, "vendor"))));

@@ -1,12 +1,9 @@
 #include "bench/launch/allocation.hpp"
 
-#include <gmock/gmock.h>
+#include "tests/support/matchers.hpp"
 
 namespace hbench::place_ranks_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 TEST(RankPlaces, AreBlocksOfEqualSize) {
   const Allocation hosts = parse_host_list("a:4,b:4,c:4");

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "bench/launch/installation.hpp"
 #include "bench/sweep/plan.hpp"
@@ -7,14 +6,11 @@
 #include "tests/bench/own_timeline.hpp"
 #include "tests/bench/plan_example.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::plan_names_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 constexpr const char* kProfile = R"(
 title = "a cluster of mine"
@@ -37,7 +33,7 @@ SweepRequest request_with(std::vector<std::string> SweepRequest::*list, std::str
 
 void expect_suggestion(std::vector<std::string> SweepRequest::*list, const char* name, const std::string& message) {
   expect_error([&] { plan_of(request_with(list, name)); }, ExitCode::usage, testing::Eq(message),
-               testing::StartsWith("known: "));
+               StartsWith("known: "));
 }
 
 TEST(UnknownName, OfEveryFamilyIsAnErrorWithASuggestion) {
@@ -54,8 +50,8 @@ TEST(UnknownName, GetsEveryKnownWorkloadOnce) {
   const Data data = load_data();
   expect_error([] { plan_of(request_with(&SweepRequest::workloads, "transformer")); }, ExitCode::usage,
                testing::Eq("no workload 'transformer'"),
-               AllOf(testing::StartsWith(fmt::format("known: {}, ", fmt::join(data.traces.names(), ", "))),
-                     HasSubstr(", llama3-8b, "), testing::EndsWith(", lenet5")));
+               AllOf(StartsWith(fmt::format("known: {}, ", fmt::join(data.traces.names(), ", "))),
+                     HasSubstr(", llama3-8b, "), EndsWith(", lenet5")));
   try {
     plan_of(request_with(&SweepRequest::workloads, "transformer"));
   } catch (const Error& error) {
@@ -118,26 +114,23 @@ TEST(OwnFiles, AreProfilesAndWorkloads) {
 }
 
 TEST(OwnFiles, ThatChangeAreOtherCases) {
-  const TemporaryFolder folder;
-  write_bytes(folder / "mine.toml", kProfile);
-  SweepRequest request = small_request();
-  request.profiles = {(folder / "mine.toml").string()};
-  const std::string before = plan_of(request).cases.front().asked.key();
-  EXPECT_EQ(plan_of(request).cases.front().asked.key(), before);
-  write_bytes(folder / "mine.toml", std::string(kProfile) + "\n# another figure\n");
-  EXPECT_NE(plan_of(request).cases.front().asked.key(), before);
-}
-
-TEST(OwnTimelines, ThatChangeAreOtherCases) {
-  const TemporaryFolder folder;
-  SweepRequest request = small_request();
-  request.workloads = {(folder / "my-model.toml").string()};
-  write_bytes(folder / "my-model.toml", kOwnTimeline);
-  const std::string before = plan_of(request).cases.front().asked.key();
   std::string slower = kOwnTimeline;
   slower.replace(slower.find("20 ms"), 5, "25 ms");
-  write_bytes(folder / "my-model.toml", slower);
-  EXPECT_NE(plan_of(request).cases.front().asked.key(), before);
+  struct Row {
+    std::vector<std::string> SweepRequest::*list;
+    std::string text, changed;
+  };
+  for (const Row& row : {Row{&SweepRequest::profiles, kProfile, std::string(kProfile) + "\n# another figure\n"},
+                         Row{&SweepRequest::workloads, kOwnTimeline, slower}}) {
+    SCOPED_TRACE(row.text);
+    const TemporaryFolder folder;
+    const SweepRequest request = request_with(row.list, (folder / "mine.toml").string());
+    write_bytes(folder / "mine.toml", row.text);
+    const std::string before = plan_of(request).cases.front().asked.key();
+    EXPECT_EQ(plan_of(request).cases.front().asked.key(), before);
+    write_bytes(folder / "mine.toml", row.changed);
+    EXPECT_NE(plan_of(request).cases.front().asked.key(), before);
+  }
 }
 
 TEST(OwnFiles, OfOneNameMustBeTheSame) {

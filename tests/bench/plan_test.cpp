@@ -1,24 +1,16 @@
 #include "bench/sweep/plan.hpp"
 
-#include <gmock/gmock.h>
-
 #include <set>
 
 #include "analysis/records/fingerprint.hpp"
 #include "collectives/network/choose.hpp"
 #include "tests/bench/plan_example.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::plan_test {
 namespace {
-
-using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::UnorderedElementsAre;
 
 TEST(SweepPlan, IsTheProductOfTheLists) {
   SweepRequest request = small_request();
@@ -67,7 +59,7 @@ TEST(SweepPlan, NamesNoAlgorithmThatNobodyAskedForAndAMethodCannotUse) {
                                        "resnet50 8 ring, local-sgd:8", "resnet50 8 ps (sliced, colocated), local-sgd:8",
                                        "resnet50 8 ps (sliced, colocated), async-ps",
                                        "resnet50 8 ps (sliced, colocated) + fp16, async-ps"));
-  EXPECT_THAT(refusals(plan), testing::Each(HasSubstr("local-sgd:8 averages parameters, and fp16 compresses")))
+  EXPECT_THAT(refusals(plan), Each(HasSubstr("local-sgd:8 averages parameters, and fp16 compresses")))
       << "somebody named fp16";
   request.algorithms = {"ring", "ps"};
   EXPECT_THAT(refusals(plan_of(request)), Contains(HasSubstr("fsdp needs an all-gather")));
@@ -138,7 +130,7 @@ TEST(SweepPlan, HasNoMoreNodesThanAClusterJoins) {
   request.algorithms = {"ring"};
   const Plan plan = plan_of(request);
   for (const Case& asked : plan.cases) EXPECT_LE(asked.gpus, 8);
-  EXPECT_THAT(plan.cases, testing::Not(IsEmpty()));
+  EXPECT_THAT(plan.cases, Not(IsEmpty()));
   EXPECT_THAT(reasons(plan.refused), HasSubstr("lambda-8x-v100 on more than 8 GPUs: its profile has 1 node at most"));
 }
 
@@ -265,7 +257,7 @@ TEST(SweepPlan, WithNothingGivenIsAGoodFirstSweep) {
   EXPECT_THAT(workloads, UnorderedElementsAre("resnet18", "resnet50", "resnet101", "inception_v3", "vgg16"));
   EXPECT_THAT(algorithms, UnorderedElementsAre("none", "ring", "ps", "vendor"));
   EXPECT_THAT(evidence, UnorderedElementsAre(Evidence::measured, Evidence::simulated));
-  EXPECT_THAT(plan.published, testing::Not(IsEmpty()));
+  EXPECT_THAT(plan.published, Not(IsEmpty()));
   EXPECT_EQ(keys(plan).size(), plan.cases.size());
 }
 
@@ -282,7 +274,7 @@ TEST(SweepPlan, HasEveryCaseOnceHoweverOftenItWasAskedFor) {
   request.servers = {{true, 8}, {true, 4}, {false, 0}, {false, 1}};
   const Plan plan = plan_of(request);
   EXPECT_EQ(keys(plan).size(), plan.cases.size());
-  EXPECT_THAT(plan.cases, testing::Not(IsEmpty()));
+  EXPECT_THAT(plan.cases, Not(IsEmpty()));
 }
 
 TEST(SweepPlan, NotesRatesThatNoWorkloadHas) {
@@ -295,9 +287,8 @@ TEST(SweepPlan, NotesRatesThatNoWorkloadHas) {
   request.profiles = {file};
   const Plan plan = plan_of(request);
   EXPECT_EQ(plan.cases.size(), 2);
-  EXPECT_THAT(refusals(plan),
-              testing::UnorderedElementsAre(testing::AllOf(HasSubstr("rates.resnet5 of "), HasSubstr("'resnet50'")),
-                                            testing::AllOf(HasSubstr("rates.nonsense of "), HasSubstr("--workload"))));
+  EXPECT_THAT(refusals(plan), UnorderedElementsAre(AllOf(HasSubstr("rates.resnet5 of "), HasSubstr("'resnet50'")),
+                                                   AllOf(HasSubstr("rates.nonsense of "), HasSubstr("--workload"))));
 }
 
 TEST(SweepPlan, SimulatesALibrarysOwnCollectiveByItsModel) {

@@ -1,16 +1,12 @@
-#include "bench/output/points.hpp"
-
 #include <gmock/gmock.h>
 
+#include "bench/output/points.hpp"
+#include "bench/verbs/report.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::point_filter_test {
 namespace {
-
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 Point point(Evidence evidence, const std::string& workload, const std::string& profile, const Strategy& strategy) {
   Point result;
@@ -48,7 +44,7 @@ std::vector<std::size_t> left_by(const std::vector<std::string>& arguments) {
 }
 
 void refused(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& message,
-             const testing::Matcher<std::string>& hint = testing::Not(testing::IsEmpty())) {
+             const testing::Matcher<std::string>& hint = Not(IsEmpty())) {
   expect_error([&] { left_by(arguments); }, ExitCode::usage, message, hint);
 }
 

@@ -1,7 +1,6 @@
 #include "bench/launch/process.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -10,12 +9,11 @@
 #include <thread>
 
 #include "tests/support/child_process.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::process_test {
 namespace {
-
-using testing::ElementsAre;
 
 /// A shell's script with what it says.
 struct Shell {
@@ -74,7 +72,7 @@ TEST(Process, TalksWhileItListens) {
   for (int i = 0; i < 3000; ++i) shell.spawn.input += line + "\n";  // far more than pipes hold
   EXPECT_EQ(shell.run().code, 0);
   EXPECT_EQ(shell.lines.size(), 3000);
-  EXPECT_THAT(shell.lines, testing::Each(line));
+  EXPECT_THAT(shell.lines, Each(line));
 }
 
 TEST(Process, NeedNotListen) {
@@ -138,7 +136,7 @@ TEST(Process, ThatTakesTooLongIsStoppedWhateverItWrites) {
   shell.spawn.time_limit = Seconds(0.3);
   const Exit exit = shell.run();
   EXPECT_TRUE(exit.timed_out);
-  EXPECT_THAT(shell.lines, testing::Contains("again"));
+  EXPECT_THAT(shell.lines, Contains("again"));
 }
 
 TEST(Process, ThatWritesMoreThanItMayIsStopped) {
@@ -146,7 +144,7 @@ TEST(Process, ThatWritesMoreThanItMayIsStopped) {
   shell.spawn.most_output = 1 << 20;
   const Exit exit = shell.run();
   EXPECT_TRUE(exit.too_much);
-  EXPECT_THAT(shell.lines, testing::SizeIs(testing::Gt(70'000)));
+  EXPECT_THAT(shell.lines, SizeIs(testing::Gt(70'000)));
   Shell enough("yes 'step 1 of 2' | head -n 1000");
   enough.spawn.most_output = 1 << 20;
   EXPECT_FALSE(enough.run().too_much);

@@ -1,8 +1,8 @@
 #include "tests/bench/program.hpp"
+#include "tests/support/matchers.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -174,8 +174,8 @@ void expect_mistake(const Outcome& outcome, int code, std::string_view message, 
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(std::ranges::count(outcome.err, '\n'), hint.empty() ? 1 : 2) << outcome.err;
   EXPECT_TRUE(outcome.err.starts_with("hbench: ")) << outcome.err;
-  EXPECT_THAT(outcome.err.substr(0, outcome.err.find('\n')), testing::HasSubstr(message));
-  EXPECT_THAT(outcome.err.substr(outcome.err.find('\n') + 1), testing::HasSubstr(hint));
+  EXPECT_THAT(outcome.err.substr(0, outcome.err.find('\n')), HasSubstr(message));
+  EXPECT_THAT(outcome.err.substr(outcome.err.find('\n') + 1), HasSubstr(hint));
 }
 
 }  // namespace hbench

@@ -1,15 +1,12 @@
 #include "bench/sweep/plan.hpp"
 
-#include <gmock/gmock.h>
-
 #include <set>
 
 #include "tests/bench/plan_example.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::published_plan_test {
 namespace {
-
-using testing::IsEmpty;
 
 TEST(PublishedPlan, TakesThePublishedFiguresOfAFramework) {
   SweepRequest request = small_request();
@@ -18,7 +15,7 @@ TEST(PublishedPlan, TakesThePublishedFiguresOfAFramework) {
   request.presets = {"byteps"};
   request.evidence = {Evidence::published, Evidence::simulated};
   const Plan plan = plan_of(request);
-  EXPECT_THAT(plan.published, testing::Not(IsEmpty()));
+  EXPECT_THAT(plan.published, Not(IsEmpty()));
   for (const CaseResult& figure : plan.published) EXPECT_EQ(figure.asked.strategy.preset, "byteps");
   for (const Case& asked : plan.cases) EXPECT_EQ(asked.strategy.preset, "byteps");
 }
@@ -68,12 +65,12 @@ TEST(PublishedPlan, TakesPublishedFiguresOfWhatWasAskedForOnly) {
   request.gpus = {8, 16};
   request.evidence = {Evidence::published};
   const Plan plan = plan_of(request);
-  ASSERT_THAT(plan.published, testing::Not(IsEmpty()));
+  ASSERT_THAT(plan.published, Not(IsEmpty()));
   for (const CaseResult& figure : plan.published) {
     EXPECT_EQ(figure.asked.workload, "resnet50");
     EXPECT_EQ(figure.asked.profile, "hkbu-10gbe");
     EXPECT_EQ(figure.asked.strategy.algorithm, "ring");
-    EXPECT_THAT(figure.asked.gpus, testing::AnyOf(8, 16));
+    EXPECT_THAT(figure.asked.gpus, AnyOf(8, 16));
   }
   EXPECT_THAT(plan.cases, IsEmpty());
 }

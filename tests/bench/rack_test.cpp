@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "analysis/points/collectives.hpp"

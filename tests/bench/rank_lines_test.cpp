@@ -1,14 +1,12 @@
 #include "bench/launch/job_outcome.hpp"
 
-#include <gmock/gmock.h>
-
 #include <string>
 #include <vector>
 
+#include "tests/support/matchers.hpp"
+
 namespace hbench::rank_lines_test {
 namespace {
-
-using testing::ElementsAre;
 
 std::vector<std::string> whole_lines(const std::vector<std::string>& written) {
   std::vector<std::string> lines;

@@ -1,20 +1,15 @@
-#include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
 #include "collectives/base/table.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/words.hpp"
 
 namespace hbench::report_verbs_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 constexpr const char* kProfile = R"(title = "The cluster of my own, 10 Gbit/s"
 gpu = "a GPU of my own, liquid"

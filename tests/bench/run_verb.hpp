@@ -2,8 +2,6 @@
 
 /// Verbs of `hbench`, run in the process of the test.
 
-#include <gtest/gtest.h>
-
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -11,6 +9,7 @@
 #include "bench/command/verb.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench {
 
@@ -45,7 +44,7 @@ inline std::string printed_by(const std::string& verb, std::vector<std::string> 
 /// `hbench <verb> <arguments>` is refused with a message like `message` and a hint like `hint`.
 inline void expect_refused(const std::string& verb, const std::vector<std::string>& arguments,
                            const testing::Matcher<std::string>& message,
-                           const testing::Matcher<std::string>& hint = testing::Not(testing::IsEmpty())) {
+                           const testing::Matcher<std::string>& hint = Not(IsEmpty())) {
   expect_error([&] { run_verb(verb, arguments); }, ExitCode::usage, message, hint);
 }
 

@@ -1,7 +1,5 @@
 /// Fields of what verbs print with --json: programs of others read them.
 
-#include <gmock/gmock.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -11,6 +9,7 @@
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::schemas_test {
@@ -36,7 +35,7 @@ Lines fields_of_answers() {
   Lines lines;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
     const auto schema = nlohmann::json::parse(read_file(entry.path()));
-    EXPECT_THAT(schema.at("title").get<std::string>(), testing::StartsWith("hbench ")) << entry.path();
+    EXPECT_THAT(schema.at("title").get<std::string>(), StartsWith("hbench ")) << entry.path();
     add_fields(schema, entry.path().stem().string(), lines);
   }
   return lines;

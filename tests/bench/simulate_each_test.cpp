@@ -2,17 +2,13 @@
 
 #include "analysis/prediction/simulate_each.hpp"
 
-#include <gmock/gmock.h>
-
 #include "analysis/prediction/simulate.hpp"
 #include "tests/bench/plan_example.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::simulate_each_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::ElementsAreArray;
 
 using Values = std::vector<std::pair<std::string, double>>;
 

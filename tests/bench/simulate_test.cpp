@@ -1,10 +1,9 @@
 #include "analysis/prediction/simulate.hpp"
 
-#include <gmock/gmock.h>
-
 #include "analysis/prediction/case_memory.hpp"
 #include "collectives/base/error.hpp"
 #include "tests/bench/plan_example.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::simulate_test {
 namespace {
@@ -207,8 +206,12 @@ TEST(SimulatedRunner, ChargesEveryMethodWhatItsFrameworkLoses) {
   for (const Method* const method : methods()) {
     SCOPED_TRACE(method->name);
     SweepRequest request = request_of({std::string(method->name)});
-    const bool servers = exchanges_among(parse_method(method->name).plan(true), Among::servers);
-    request.gpus = {8};
+    const StepPlan of_method = parse_method(method->name).plan(true);
+    const bool servers = exchanges_among(of_method, Among::servers);
+    // Ranks that do not wait for all are simulated iteration by iteration, each on its own: few are enough.
+    const bool waits_for_all =
+        !servers && !exchanges_among(of_method, Among::neighbours) && !exchanges_among(of_method, Among::partner);
+    request.gpus = {waits_for_all ? 8 : 2};
     request.batch = 8;
     request.optimizer = parse_optimizer("adam");
     request.compressors = {method->name == "late-compression" ? "powersgd" : "none"};
@@ -272,8 +275,7 @@ TEST(SimulatedRunner, ScattersAsOftenAsItFreesGradients) {
   request.methods = {"zero:2"};
   request.workloads = {"resnet50"};
   EXPECT_THAT(refusals(plan_of(request)),
-              ::testing::Contains(::testing::HasSubstr(
-                  "each micro-batch of zero:2 has exchanges of its own, which are simulated only")));
+              Contains(HasSubstr("each micro-batch of zero:2 has exchanges of its own, which are simulated only")));
 }
 
 // A single stream of 4 Gbit/s on a line of 10: between 1 and 10 with a factor of 4.
@@ -349,15 +351,15 @@ TEST(RefuseSize, NamesTheNeedAndWhatFits) {
   const StepTimeline timeline{.gradients = {{"a", 1000, Seconds(0.1)}}};
   const std::string why = refuse_size({.workers = 65'536}, timeline, direct, std::int64_t{12} << 30);
   for (const char* part : {"736 GiB", "8.6 billion transfers", "up to 8,368 GPUs", "12 GiB"})
-    EXPECT_THAT(why, ::testing::HasSubstr(part));
+    EXPECT_THAT(why, HasSubstr(part));
   EXPECT_EQ(refuse_size({.workers = 8'368}, timeline, direct, std::int64_t{12} << 30), "");
   EXPECT_NE(refuse_size({.workers = 8'369}, timeline, direct, std::int64_t{12} << 30), "");
-  EXPECT_THAT(refuse_size({.workers = 1000}, timeline, direct, 0), ::testing::HasSubstr("2 million transfers"));
+  EXPECT_THAT(refuse_size({.workers = 1000}, timeline, direct, 0), HasSubstr("2 million transfers"));
 }
 
 TEST(RefuseChoice, CountsTheLargestCandidate) {
   EXPECT_EQ(refuse_choice({}, 65'536, INT64_MAX), "");
-  EXPECT_THAT(refuse_choice({}, 65'536, std::int64_t{12} << 30), ::testing::HasSubstr("billion transfers"));
+  EXPECT_THAT(refuse_choice({}, 65'536, std::int64_t{12} << 30), HasSubstr("billion transfers"));
 }
 
 TEST(SimulationEstimate, OfLargeCasesIsCounted) {

@@ -2,8 +2,6 @@
 
 #include "analysis/prediction/simulated_collective.hpp"
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -15,12 +13,10 @@
 #include "collectives/network/choose.hpp"
 #include "collectives/network/collective_model.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::simulated_collective_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 /// Four GPUs per node; of this cluster at most four nodes work together.
 Profile four_per_node() {

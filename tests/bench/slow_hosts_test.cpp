@@ -1,18 +1,14 @@
 #include "bench/hosts/slow_hosts.hpp"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <functional>
 #include <random>
 
+#include "tests/support/matchers.hpp"
+
 namespace hbench::slow_hosts_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
 using Kind = SlowPart::Kind;
 
 constexpr double kCore = 2e9, kRate = 1e9;

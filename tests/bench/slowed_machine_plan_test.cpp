@@ -1,8 +1,7 @@
 // A sweep on a machine whose links are slowed: cases are emulated, and ranks train models all the same.
 
-#include <gmock/gmock.h>
-
 #include "tests/bench/plan_example.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::slowed_machine_plan_test {
 namespace {
@@ -16,10 +15,10 @@ TEST(SlowedMachinePlan, RefusesWhatNoModelIsTrainedBy) {
     LocalMachine machine = machine_of_two();
     machine.emulated = network;
     const Plan plan = plan_of(request, machine);
-    EXPECT_THAT(names(plan), testing::ElementsAre("resnet50 1 none", "resnet50 2 ring")) << network;
+    EXPECT_THAT(names(plan), ElementsAre("resnet50 1 none", "resnet50 2 ring")) << network;
     EXPECT_THAT(refusals(plan),
-                testing::ElementsAre("ring on 2 GPUs: fsdp gathers parameters before each block of layers, where "
-                                     "LibTorch's modules have no hooks: it is emulated and simulated only"))
+                ElementsAre("ring on 2 GPUs: fsdp gathers parameters before each block of layers, where "
+                            "LibTorch's modules have no hooks: it is emulated and simulated only"))
         << network;
   }
 }

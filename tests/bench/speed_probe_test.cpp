@@ -1,22 +1,17 @@
 // How hosts are measured, with threads for hosts.
 #include "bench/worker/speed_probe.hpp"
 
-#include <gmock/gmock.h>
-
 #include <chrono>
 #include <map>
 
 #include "analysis/statistics/statistics.hpp"
 #include "tests/collectives/thread_ranks.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::support::speed_probe_test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::Gt;
-using ::testing::SizeIs;
+using testing::Gt;
 
 /// What arrives from `slow` is late, and is read as late as that.
 class LateTransport final : public Transport {
@@ -128,7 +123,7 @@ TEST(SpeedProbe, NamesARankThatDoesNotAnswer) {
     FAIL() << "rank 1 never came";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::lost_rank);
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("rank 1"));
+    EXPECT_THAT(error.what(), HasSubstr("rank 1"));
   }
 }
 

@@ -3,19 +3,18 @@
 #include "bench/launch/start_ranks.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "bench/launch/installation.hpp"
 #include "tests/support/child_process.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::start_ranks_test {
@@ -160,7 +159,6 @@ done
 TEST(StartRanks, RefusesALauncherThatMayOpenTooFewFiles) {
   Host few{.cores = 2, .as_root = false, .path = "", .open_files = 42};
   EXPECT_EQ(arguments_of_mpirun(2, few), "-n 2 --bind-to none worker");
-  using testing::AllOf, testing::HasSubstr;
   EXPECT_THAT(arguments_of_mpirun(3, few), AllOf(HasSubstr("47"), HasSubstr("42"), HasSubstr("exit code 3")));
   few.open_files = 41;
   EXPECT_THAT(arguments_of_mpirun(2, few), AllOf(HasSubstr("41"), HasSubstr("exit code 3")));

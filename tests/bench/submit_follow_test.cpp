@@ -1,16 +1,13 @@
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "bench/submit/engine.hpp"
 #include "collectives/base/error.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::submit_follow_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 constexpr Patience kShort = {.longest_pause = Seconds(0.01), .no_answer = Seconds(0.3)};
 
@@ -82,7 +79,7 @@ TEST_F(Follow, BearsThatAnEngineGivesNoAnswerForAWhile) {
 TEST_F(Follow, EndsWithTheEnginesWordsWhereItStaysSilent) {
   ask_is("echo 'controller is away' >&2; exit 1");
   expect_error([&] { follow(); }, ExitCode::environment,
-               testing::StrEq("scripted does not say how job 7 is: controller is away"),
+               StrEq("scripted does not say how job 7 is: controller is away"),
                HasSubstr("the job may go on; its results will be in " + folder_.path().string()));
 }
 
@@ -101,13 +98,13 @@ TEST_F(Follow, FindsTheJobThatItHasSubmitted) {
 TEST_F(Follow, RepeatsWhyNothingCouldBeSubmitted) {
   write_program(folder_ / "submit", "#!/bin/sh\nprintf 'error: no partition\\n\\nerror: failed\\n' >&2\nexit 1\n");
   expect_error([&] { submit_job(engine_, submission_, "/a"); }, ExitCode::environment,
-               testing::StrEq("error: no partition; error: failed"), testing::StrEq(""));
+               StrEq("error: no partition; error: failed"), StrEq(""));
   write_program(folder_ / "submit", "#!/bin/sh\nexit 4\n");
   expect_error([&] { submit_job(engine_, submission_, "/a"); }, ExitCode::environment,
-               testing::StrEq("it said nothing and ended with exit code 4"), testing::StrEq(""));
+               StrEq("it said nothing and ended with exit code 4"), StrEq(""));
   write_program(folder_ / "submit", "#!/bin/sh\n");
   expect_error([&] { submit_job(engine_, submission_, "/a"); }, ExitCode::environment,
-               HasSubstr("does not say which job it made"), testing::StrEq("what was submitted is /a"));
+               HasSubstr("does not say which job it made"), StrEq("what was submitted is /a"));
 }
 
 }  // namespace

@@ -1,18 +1,15 @@
-#include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/bench/kubernetes/submissions.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::submit_kubernetes_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
 using Phase = JobState::Phase;
 
 const Engine& engine() { return kKubernetesEngine; }

@@ -1,16 +1,11 @@
-#include <gmock/gmock.h>
 
 #include "bench/submit/mpijob.hpp"
 #include "tests/bench/kubernetes/submissions.hpp"
 #include "tests/support/hostile_text.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::submit_mpijob_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
 
 const Engine& engine() { return kKubernetesEngine; }
 
@@ -259,44 +254,21 @@ TEST(KubernetesRefusal, NamesTheOptionItsValueAndWhatIsExpected) {
 }
 
 TEST(KubernetesRefusal, IsGivenToWhatKubernetesRefuses) {
-  const std::pair<const char*, const char*> refused[] = {{"image", "has blanks"},
-                                                         {"image", "a\nb"},
-                                                         {"namespace", "-x"},
-                                                         {"namespace", "a.b"},
-                                                         {"claim", "Upper"},
-                                                         {"claim", "a..b"},
-                                                         {"storage", ""},
-                                                         {"storage", "0"},
-                                                         {"storage", "-1Gi"},
-                                                         {"storage", "10 Gi"},
-                                                         {"storage-class", "a/b"},
-                                                         {"cpu", "0"},
-                                                         {"cpu", "1e9m"},
-                                                         {"memory", "inf"},
-                                                         {"memory", "Gi"},
-                                                         {"shm", "1gb"},
-                                                         {"gpu-resource", ""},
-                                                         {"gpu-resource", "a/"},
-                                                         {"gpu-resource", "/gpu"},
-                                                         {"gpu-resource", "a/b/c"},
-                                                         {"rdma-resource", "rdma"},
-                                                         {"rdma-resource", "r/a=0"},
-                                                         {"rdma-resource", "r/a=x"},
-                                                         {"rdma-resource", "r/a="},
-                                                         {"rdma-resource", "r/a=1000"},
-                                                         {"node-selector", "zone"},
-                                                         {"node-selector", "=a"},
-                                                         {"node-selector", "a=b,"},
-                                                         {"node-selector", "a=b,,c=d"},
-                                                         {"node-selector", "a=b c"},
-                                                         {"node-selector", "a=1,a=2"},
-                                                         {"queue", "a b"},
-                                                         {"pull-secret", "key\"}"},
-                                                         {"rdma-resource", "nvidia.com/gpu"}};
-  for (const auto& [option, value] : refused) {
-    const std::string refusal = refusal_with(option, value);
-    EXPECT_THAT(refusal, AllOf(StartsWith(std::string("invalid --") + option), Not(HasSubstr("\n")))) << value;
-  }
+  struct Refused {
+    std::string option;
+    std::vector<const char*> values;
+  };
+  for (const Refused& row :
+       {Refused{"image", {"has blanks", "a\nb"}}, Refused{"namespace", {"-x", "a.b"}},
+        Refused{"claim", {"Upper", "a..b"}}, Refused{"storage", {"", "0", "-1Gi", "10 Gi"}},
+        Refused{"storage-class", {"a/b"}}, Refused{"cpu", {"0", "1e9m"}}, Refused{"memory", {"inf", "Gi"}},
+        Refused{"shm", {"1gb"}}, Refused{"gpu-resource", {"", "a/", "/gpu", "a/b/c"}},
+        Refused{"rdma-resource", {"rdma", "r/a=0", "r/a=x", "r/a=", "r/a=1000", "nvidia.com/gpu"}},
+        Refused{"node-selector", {"zone", "=a", "a=b,", "a=b,,c=d", "a=b c", "a=1,a=2"}}, Refused{"queue", {"a b"}},
+        Refused{"pull-secret", {"key\"}"}}})
+    for (const char* value : row.values)
+      EXPECT_THAT(refusal_with(row.option, value), AllOf(StartsWith("invalid --" + row.option), Not(HasSubstr("\n"))))
+          << value;
 }
 
 TEST(KubernetesRefusal, IsGivenToHostileTextInEveryOption) {

@@ -1,17 +1,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <gmock/gmock.h>
 
 #include "bench/submit/submit.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::submit_options_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 std::optional<SubmitOptions> parsed(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"--engine", "slurm"});

@@ -1,21 +1,15 @@
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <cstdlib>
 
 #include "bench/command/command_line.hpp"
 #include "tests/bench/submission_example.hpp"
 #include "tests/support/hostile_text.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::submit_slurm_test {
 namespace {
-
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
 
 const Engine& slurm() { return find_entry(engines(), "slurm", "engine"); }
 Submission example() { return submission_example(slurm()); }

@@ -1,9 +1,9 @@
-#include <gmock/gmock.h>
 
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/bench/submission_example.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::submit_spark_test {
@@ -11,10 +11,6 @@ namespace hbench::submit_spark_test {
 namespace {
 
 const Engine& spark() { return find_entry(engines(), "spark", "engine"); }
-
-using testing::ElementsAreArray;
-using testing::HasSubstr;
-using testing::Not;
 
 Submission example() {
   Submission submission{.job = "nightly",
@@ -74,8 +70,8 @@ TEST(SparkEngine, SubmitsWhatItRendersWhateverTheWordsAre) {
   submission.options["spark-conf"] = "spark.a=1 2;spark.executor.extraJavaOptions=-Da='$x'";
   const std::vector<std::string> submitted = spark().submit(submission, "unused");
   EXPECT_THAT(words_of(spark().render(submission)), ElementsAreArray(submitted));
-  EXPECT_THAT(submitted, testing::IsSupersetOf({"spark.a=1 2", "spark.executor.extraJavaOptions=-Da='$x'"}));
-  EXPECT_THAT(submitted, testing::Contains("/data/it's $HOME; `id` \"5\" !!/hbench.db"));
+  EXPECT_THAT(submitted, IsSupersetOf({"spark.a=1 2", "spark.executor.extraJavaOptions=-Da='$x'"}));
+  EXPECT_THAT(submitted, Contains("/data/it's $HOME; `id` \"5\" !!/hbench.db"));
 }
 
 TEST(SparkEngine, AsksForTheGpusMemoryAndTimeOfANode) {

@@ -1,18 +1,15 @@
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <cstdlib>
 
 #include "bench/command/verb.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::submit_verb_test {
 namespace {
-
-using testing::HasSubstr;
-using testing::StrEq;
 
 /// The verb with programs of our own in the place of Slurm's. Each test is a process: it changes the environment.
 class SubmitVerb : public testing::Test {
@@ -61,7 +58,7 @@ class SubmitVerb : public testing::Test {
 TEST_F(SubmitVerb, PrintsTheScriptAndLeavesNothingBehindInADryRun) {
   sbatch_is("exit 1");
   EXPECT_EQ(submit({"--dry-run"}), ExitCode::good);
-  EXPECT_THAT(out_, testing::StartsWith("#!/bin/bash\n"));
+  EXPECT_THAT(out_, StartsWith("#!/bin/bash\n"));
   EXPECT_THAT(out_, HasSubstr("\"$hbench\" sweep --gpus 1,2 --evidence simulated \\\n"));
   EXPECT_FALSE(std::filesystem::exists(results()));
 }
@@ -112,7 +109,7 @@ TEST_F(SubmitVerb, ShowsTheEndOfALogThatCouldNotBeFollowed) {
   EXPECT_THAT(err_, HasSubstr(fmt::format("The end of {}/launcher.log:\n  try 2\n", results().string())));
   EXPECT_THAT(err_, HasSubstr("  hbench: cannot write the report into /results/hbench-report: "));
   EXPECT_THAT(err_, HasSubstr("hbench: the job left no database in "));
-  EXPECT_THAT(err_, testing::Not(HasSubstr("\033")));
+  EXPECT_THAT(err_, Not(HasSubstr("\033")));
 }
 
 TEST_F(SubmitVerb, LeavesOneJobToAFolder) {

@@ -1,11 +1,9 @@
 #include "bench/output/reporting.hpp"
 
-#include <gmock/gmock.h>
+#include "tests/support/matchers.hpp"
 
 namespace hbench::summary_test {
 namespace {
-
-using testing::ElementsAre;
 
 Point measured(TrainingTask task) {
   Point point;

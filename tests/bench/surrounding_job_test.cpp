@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <map>
 #include <string>
@@ -9,13 +8,13 @@
 #include "bench/launch/allocation.hpp"
 #include "collectives/base/own_host.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/mutate.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::surrounding_job_test {
 namespace {
 
-using ::testing::StartsWith;
 using Environment = std::map<std::string, std::string>;
 
 Allocation allocation_in(const Environment& environment, const HostFlags& flags = {}) {

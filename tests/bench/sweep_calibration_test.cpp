@@ -1,20 +1,16 @@
 #include "bench/calibrate/sweep_calibration.hpp"
 
-#include <gmock/gmock.h>
-
 #include <map>
 
 #include "bench/launch/installation.hpp"
 #include "tests/bench/plan_example.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "workloads/step/trace.hpp"
 
 namespace hbench::sweep_calibration_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 SweepRequest both(std::vector<int> gpus) {
   SweepRequest request = small_request();
@@ -69,8 +65,7 @@ TEST(SweepCalibration, TakesNetworksOfSeveralSpeedsWhereNobodyNamesOne) {
   ASSERT_TRUE(calibration.has_value());
   EXPECT_GT(calibration->networks.size(), 1u);
   const Data data = load_data();
-  for (const std::string& name : calibration->networks)
-    EXPECT_THAT(data.profiles.names(), testing::Contains(name)) << name;
+  for (const std::string& name : calibration->networks) EXPECT_THAT(data.profiles.names(), Contains(name)) << name;
 }
 
 TEST(SweepCalibration, NeedsASweepThatMeasuresAndPredicts) {
@@ -124,7 +119,7 @@ TEST(CalibratedPlan, SimulatesEveryCountOnNodesLikeThisMachineAsItWasMeasured) {
   for (const Case& asked : plan.cases) {
     EXPECT_EQ(asked.evidence, Evidence::simulated);
     EXPECT_EQ(asked.workload, "resnet50");
-    EXPECT_THAT(asked.profile, testing::StartsWith("this-machine-"));
+    EXPECT_THAT(asked.profile, StartsWith("this-machine-"));
     EXPECT_EQ(asked.batch_per_gpu, measured.batch_per_gpu);
     EXPECT_EQ(asked.image_size, measured.image_size);
     EXPECT_EQ(asked.training, measured.training);

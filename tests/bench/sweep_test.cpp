@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "collectives/base/file.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/program.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/words.hpp"
 #include "workloads/libtorch.hpp"
 
@@ -11,7 +10,6 @@ namespace hbench::sweep_test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
 
 std::vector<std::string> sweep(std::vector<std::string> more = {}) {
   std::vector<std::string> arguments = words_of(
@@ -61,7 +59,7 @@ TEST(SimulatedSweep, WithResumeDoesWhatIsNew) {
   ASSERT_EQ(workplace.run(sweep({"--algorithm", "ring,ps", "--resume"})).code, 0);
   const json after = exported(workplace);
   EXPECT_GT(after.size(), before.size());
-  for (const json& point : before) EXPECT_THAT(after, testing::Contains(point));
+  for (const json& point : before) EXPECT_THAT(after, Contains(point));
 }
 
 TEST(SimulatedSweep, WithResumeRepeatsWhatOtherCodeHasAnswered) {
@@ -109,9 +107,9 @@ TEST(DryRun, PrintsThePlanAndRunsNothing) {
   const Outcome outcome =
       workplace.run(sweep({"--dry-run", "--algorithm", "ring,vendor", "--compressor", "none,fp16"}));
   ASSERT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.out, testing::ContainsRegex("\nsimulated +vgg16 +64 GPUs +ddp: ring +hkbu-10gbe\n"));
+  EXPECT_THAT(outcome.out, ContainsRegex("\nsimulated +vgg16 +64 GPUs +ddp: ring +hkbu-10gbe\n"));
   EXPECT_THAT(outcome.out, HasSubstr("left out  vendor with fp16 on "));
-  EXPECT_THAT(outcome.out, testing::ContainsRegex("[0-9]+ cases and [0-9]+ published points, about"));
+  EXPECT_THAT(outcome.out, ContainsRegex("[0-9]+ cases and [0-9]+ published points, about"));
   EXPECT_FALSE(std::filesystem::exists(workplace / "hbench.db"));
   EXPECT_FALSE(std::filesystem::exists(workplace / "hbench-report"));
 }
@@ -133,7 +131,7 @@ TEST(DryRun, NamesTheHostsButNotThisMachineAlone) {
     words.insert(words.end(), row.flags.begin(), row.flags.end());
     const Outcome outcome = workplace.run(words, row.job);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_THAT(outcome.out, testing::StartsWith(row.first_line));
+    EXPECT_THAT(outcome.out, StartsWith(row.first_line));
   }
 }
 
@@ -170,7 +168,7 @@ TEST(FusionFlag, TakesTheUsualSettingsByOneWordBesideOthers) {
         workplace.run({"sweep", "--dry-run", "--fusion", fusions, "--gpus", "8", "--workload", "vgg16", "--profile",
                        "hkbu-10gbe", "--algorithm", "ring", "--compressor", "none", "--evidence", "simulated"});
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_THAT(outcome.out, testing::AllOf(HasSubstr(cases), HasSubstr("threshold:4MiB"), HasSubstr("mg-wfbp")));
+    EXPECT_THAT(outcome.out, AllOf(HasSubstr(cases), HasSubstr("threshold:4MiB"), HasSubstr("mg-wfbp")));
   }
 }
 
@@ -179,8 +177,7 @@ TEST(List, PrintsAFamilyAsTextMarkdownAndJson) {
   EXPECT_THAT(workplace.run({"list", "profiles"}).out, HasSubstr("hkbu-10gbe"));
   EXPECT_THAT(workplace.run({"list", "profiles", "--format", "markdown"}).out, HasSubstr("| hkbu-10gbe |"));
   const json rows = json::parse(workplace.run({"list", "profiles", "--json"}).out);
-  EXPECT_THAT(rows,
-              testing::Contains(testing::ResultOf([](const json& row) { return row.at("profile"); }, "hkbu-10gbe")));
+  EXPECT_THAT(rows, Contains(testing::ResultOf([](const json& row) { return row.at("profile"); }, "hkbu-10gbe")));
 }
 
 TEST(List, ExplainsWhatAutoTakesAndWhy) {

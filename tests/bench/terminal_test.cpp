@@ -1,8 +1,6 @@
 #include "bench/output/console.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <pty.h>
 #include <unistd.h>
 
@@ -12,6 +10,7 @@
 
 #include "reports/formats/text_table.hpp"
 #include "tests/support/child_process.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::terminal_test {
 namespace {
@@ -154,13 +153,13 @@ TEST(ProgressLine, KnowsOfMoreWork) {
     progress.more(1e6);
     progress.doing("extra");
   };
-  EXPECT_THAT(standard_error(true, late), testing::HasSubstr("[  0 %] extra, about"));
+  EXPECT_THAT(standard_error(true, late), HasSubstr("[  0 %] extra, about"));
 }
 
 TEST(ProgressLine, OfAVerboseVerbIsALineForEachPieceOfWork) {
   EXPECT_THAT(standard_error(false, [] { work(Verbosity::verbose); }),
               testing::MatchesRegex(" +0\\.0[0-9] s  first\n\\[ 50 %\\] first is done\na word\n"));
-  EXPECT_THAT(standard_error(true, [] { work(Verbosity::verbose); }), testing::HasSubstr(" s  first\r\n"));
+  EXPECT_THAT(standard_error(true, [] { work(Verbosity::verbose); }), HasSubstr(" s  first\r\n"));
 }
 
 TEST(ProgressLine, IsNoneWhereQuietIsAskedFor) {

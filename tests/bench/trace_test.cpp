@@ -1,7 +1,6 @@
 // hbench trace: the cases that are meant, what it says of them, and what it refuses.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
@@ -13,6 +12,7 @@
 #include "collectives/base/table.hpp"
 #include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/terminal_columns.hpp"
 
@@ -20,10 +20,6 @@ namespace hbench::trace_test {
 namespace {
 
 using testing::_;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
 
 Case training_case(int ranks) {
   Case asked;
@@ -90,7 +86,7 @@ class TraceVerb : public testing::Test {
     return printed_by("trace", std::move(arguments));
   }
   void refused(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& message,
-               const testing::Matcher<std::string>& hint = testing::Not(testing::IsEmpty())) {
+               const testing::Matcher<std::string>& hint = Not(IsEmpty())) {
     expect_error([&] { printed(arguments); }, ExitCode::usage, message, hint);
   }
   /// Simulates one step of 16 GPUs.
@@ -121,7 +117,7 @@ TEST_F(TraceVerb, NamesTheLateRankAndWhereTheTimeGoes) {
 TEST_F(TraceVerb, ShowsSlowdownBesideTheBaselineOfTheRun) {
   add_run({traced(training_case(1)), traced(training_case(2))});
   const std::string text = printed({"--case", "2 ranks", "--wide"});
-  EXPECT_THAT(text, testing::ContainsRegex("1 +100.0 +80.0 +5.0 +0.0 +10.0"));
+  EXPECT_THAT(text, ContainsRegex("1 +100.0 +80.0 +5.0 +0.0 +10.0"));
 }
 
 TEST_F(TraceVerb, ShowsEveryMeasuredCaseWithoutAName) {

@@ -1,17 +1,13 @@
 // What a run can be held to beside a branch, and how verdicts are kept.
 
-#include <gmock/gmock.h>
-
 #include "analysis/track/report.hpp"
 #include "tests/bench/tracked_database.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::track_baselines_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
 
 using TrackBaselines = TrackedDatabase;
 
@@ -102,8 +98,7 @@ TEST_F(TrackBaselines, CanBeValuesThatSomebodyWroteDown) {
   EXPECT_EQ(report.results[1].judgement.verdict, TrackVerdict::regressed);
   EXPECT_EQ(report.results[1].sides.name, "vgg16, 2 ranks, ring, batch 16 (limit)");
   EXPECT_EQ(report.results[2].judgement.verdict, TrackVerdict::pass) << "2 x 16 samples in 0.1 s are 320/s";
-  EXPECT_THAT(report.notes,
-              testing::ElementsAre("No case has 'vgg19' in its name, for which hbench.toml:9 has a limit."));
+  EXPECT_THAT(report.notes, ElementsAre("No case has 'vgg19' in its name, for which hbench.toml:9 has a limit."));
   EXPECT_EQ(report.exit_code(), ExitCode::regressed);
 }
 

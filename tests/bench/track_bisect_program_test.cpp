@@ -1,7 +1,6 @@
 // hbench track bisect in a repository of its own, whose program is a shell's script that prints its time.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <signal.h>
 
 #include <chrono>
@@ -11,13 +10,10 @@
 #include "analysis/points/tracked_metric.hpp"
 #include "analysis/store/store.hpp"
 #include "tests/bench/program.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::track_bisect_program_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 /// Twelve commits `c0` to `c11`; the program is copied to `program` by the build, and takes 10 ms up to `c6` and 11 ms
 /// from `c7` on.

@@ -11,13 +11,10 @@
 #include "reports/track/history.hpp"
 #include "tests/bench/tracked_database.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::track_bisect_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 /// Runs 1, 2, 3 ... of these commits, with new levels at some of them.
 CaseHistory history_of(const std::string& name, const std::vector<std::string>& commits,

@@ -1,21 +1,16 @@
 // A program of the user's own, tracked by hbench.toml: built, launched, stored, judged, bisected.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <csignal>
-#include <set>
 
 #include "analysis/store/store.hpp"
 #include "collectives/base/file.hpp"
 #include "tests/bench/program.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::track_command_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 /// A repository whose program prints the time that the file `time` has, and a little more each launch.
 class TrackCommand : public testing::Test {

@@ -1,14 +1,10 @@
 // The first run of a baseline: nothing to be held to, and no mistake.
 
-#include <gmock/gmock.h>
-
 #include "tests/bench/tracked_database.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::track_first_run_test {
 namespace {
-
-using testing::HasSubstr;
-using testing::StartsWith;
 
 using TrackFirstRun = TrackedDatabase;
 

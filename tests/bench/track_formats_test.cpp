@@ -1,18 +1,13 @@
 // Commands of hbench.toml that print what other programs of CI print.
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-
 #include "analysis/points/tracked_metric.hpp"
 #include "analysis/store/store.hpp"
-#include "collectives/base/file.hpp"
 #include "tests/analysis/import_examples.hpp"
 #include "tests/bench/program.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::track_formats_test {
 namespace {
-
-using testing::HasSubstr;
 
 class TrackFormats : public testing::Test {
  protected:

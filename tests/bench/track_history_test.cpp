@@ -3,7 +3,6 @@
 #include "analysis/track/history.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
@@ -13,13 +12,11 @@
 #include "tests/bench/run_verb.hpp"
 #include "tests/bench/tracked_database.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::track_history_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
 
 /// Three launches about `seconds`.
 CaseResult three_launches(const Case& asked, double seconds) {

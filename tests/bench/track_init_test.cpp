@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include "collectives/base/file.hpp"
 #include "tests/bench/program.hpp"
 
 namespace hbench::track_init_test {

@@ -1,7 +1,6 @@
 // hbench track pair with commands of a shell: what they print, how they fail, and what is left of them.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <signal.h>
 
 #include <chrono>
@@ -11,14 +10,10 @@
 #include "reports/formats/plain_text.hpp"
 #include "tests/bench/program.hpp"
 #include "tests/support/hostile_text.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::track_pair_program_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
-using testing::SizeIs;
 
 std::string prints(const std::string& json) { return fmt::format("echo '{}'", json); }
 
@@ -99,7 +94,7 @@ TEST_F(TrackPairProgram, WritesWhatContinuousIntegrationReads) {
                                {"--junit", "pair.xml", "--github", "--format", "markdown"});
   EXPECT_EQ(outcome.code, 10) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("1 regressed"), Not(HasSubstr("::error"))));
-  EXPECT_THAT(outcome.err, testing::StartsWith("::error title=regressed%3A a]]>_ms::+10.0 %25"));
+  EXPECT_THAT(outcome.err, StartsWith("::error title=regressed%3A a]]>_ms::+10.0 %25"));
   EXPECT_THAT(bytes_of(workplace_ / "pair.xml"), AllOf(HasSubstr("failures=\"1\""), HasSubstr("a]]&gt;_ms")));
 }
 

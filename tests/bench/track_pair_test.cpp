@@ -3,7 +3,6 @@
 #include "bench/track/pair.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
@@ -12,17 +11,11 @@
 #include "reports/formats/formats.hpp"
 #include "reports/track/check.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::track_pair_test {
 namespace {
-
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
 
 CaseResult answer(const std::string& name, double seconds) {
   CaseResult result;

@@ -2,16 +2,13 @@
 
 #include "bench/track/project.hpp"
 
-#include <gmock/gmock.h>
-
 #include "bench/track/starter.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/mutate.hpp"
 
 namespace hbench::track_project_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr const char* kText = R"(# what is tracked
 [track]
@@ -67,12 +64,11 @@ TEST(TrackProject, ListsExperimentsWithTheFlagsOfTheirVerbs) {
   ASSERT_EQ(project.experiments.size(), 3u);
   EXPECT_EQ(project.experiments[0].name, "steps");
   EXPECT_EQ(project.experiments[0].kind->name, "sweep");
-  EXPECT_THAT(
-      project.experiments[0].arguments,
-      ::testing::UnorderedElementsAre("--workload=resnet18,lenet5", "--gpus=1..4", "--image-size=32", "--no-overlap"));
+  EXPECT_THAT(project.experiments[0].arguments,
+              UnorderedElementsAre("--workload=resnet18,lenet5", "--gpus=1..4", "--image-size=32", "--no-overlap"));
   EXPECT_EQ(project.experiments[1].name, "collective-1");
   EXPECT_EQ(project.experiments[1].arguments.front(), "broadcast") << "it is no flag";
-  EXPECT_THAT(project.experiments[1].arguments, ::testing::IsSupersetOf({"-b", "1K", "--maxbytes=1M", "--check=0"}));
+  EXPECT_THAT(project.experiments[1].arguments, IsSupersetOf({"-b", "1K", "--maxbytes=1M", "--check=0"}));
   EXPECT_EQ(project.experiments[1].arguments.size(), 5u) << "what is false is left out";
   EXPECT_EQ(project.experiments[2].name, "collective-2");
 }
@@ -172,15 +168,15 @@ TEST(TrackStarter, WritesAFileThatCanBeReadForEveryMachine) {
   const Project of_cores = written({.local = cores, .mpi = true, .branch = "trunk"});
   EXPECT_EQ(of_cores.baseline, "trunk");
   EXPECT_EQ(of_cores.experiments.size(), 2u);
-  EXPECT_THAT(of_cores.experiments[0].arguments, ::testing::Contains("--gpus=8"));
+  EXPECT_THAT(of_cores.experiments[0].arguments, Contains("--gpus=8"));
   const Project of_gpus = written({.local = gpus, .mpi = true, .branch = {}});
   EXPECT_EQ(of_gpus.baseline, "main");
-  EXPECT_THAT(of_gpus.experiments[0].arguments, ::testing::IsSupersetOf({"--workload=resnet50", "--gpus=4"}));
-  EXPECT_THAT(of_gpus.experiments[1].arguments, ::testing::IsSupersetOf({"--executor=nccl", "--ranks=4"}));
+  EXPECT_THAT(of_gpus.experiments[0].arguments, IsSupersetOf({"--workload=resnet50", "--gpus=4"}));
+  EXPECT_THAT(of_gpus.experiments[1].arguments, IsSupersetOf({"--executor=nccl", "--ranks=4"}));
   const Project of_bare = written({.local = bare, .mpi = false, .branch = "a \"quoted\" one"});
   ASSERT_EQ(of_bare.experiments.size(), 1u);
   EXPECT_EQ(of_bare.experiments[0].name, "all-reduce");
-  EXPECT_THAT(of_bare.experiments[0].arguments, ::testing::Contains("--executor=threads"));
+  EXPECT_THAT(of_bare.experiments[0].arguments, Contains("--executor=threads"));
 }
 
 TEST(ParseShare, TakesPerCentAndFractions) {

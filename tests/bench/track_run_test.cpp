@@ -1,21 +1,16 @@
 // hbench track as people run it: a file, runs of a repository, and launches that confirm.
 
-#include <gmock/gmock.h>
-
 #include <set>
 #include <tuple>
 
 #include "analysis/store/store.hpp"
 #include "collectives/base/file.hpp"
 #include "tests/bench/program.hpp"
+#include "tests/support/matchers.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench::track_run_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 constexpr const char* kFile = R"([[collective]]
 name = "tiny"

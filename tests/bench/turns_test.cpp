@@ -1,21 +1,17 @@
 // Cases and their baseline, launched in turn: the order, what is kept, and what a failure costs.
 
-#include "bench/sweep/measured_cases.hpp"
-
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <map>
 
 #include "analysis/points/points.hpp"
 #include "analysis/points/timed_steps.hpp"
 #include "analysis/records/machine_facts.hpp"
+#include "bench/sweep/measured_cases.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::turns_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 Case named(const std::string& algorithm) {
   Case asked;

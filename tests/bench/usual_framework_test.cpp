@@ -1,19 +1,15 @@
 // Predictions are of a framework where nobody names one, and of hbench's own engine beside what that engine does.
 
-#include <gmock/gmock.h>
-
 #include <set>
 
 #include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/records/words.hpp"
 #include "tests/bench/plan_example.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::usual_framework_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::UnorderedElementsAre;
 
 /// As the program asks.
 SweepRequest request_of(std::vector<std::string> algorithms) {
@@ -45,7 +41,7 @@ TEST(UsualFramework, HasServersInSomebodysOwnQuestionOnlyWhereTheyAreAskedFor) {
                                                              "mxnet-ps: ps (sliced, dedicated)"));
   request = request_of({});
   request.methods = {"async-ps"};
-  EXPECT_THAT(labels(plan_of(request)), testing::Each(testing::HasSubstr("ps (")));
+  EXPECT_THAT(labels(plan_of(request)), Each(HasSubstr("ps (")));
 }
 
 TEST(UsualFramework, IsHorovodInTheSweepThatNamesNothing) {

@@ -1,15 +1,12 @@
 #include "bench/worker/protocol.hpp"
 
-#include <gmock/gmock.h>
-
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench::worker_facts_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 TEST(WorkerFacts, AreReadAsTheyWereWritten) {
   const WorkerFacts written{.torch = {{"version", "2.6.0"}, {"cudnn", "9.10.2"}},

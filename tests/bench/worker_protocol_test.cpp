@@ -1,8 +1,7 @@
 #include "bench/worker/protocol.hpp"
 
-#include <gmock/gmock.h>
-
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::worker_protocol_test {
 namespace {
@@ -104,8 +103,7 @@ TEST(WorkOrder, OfAnEmulationArrivesAsItWasSent) {
 
 TEST(WorkOrder, ThatIsNoneIsOurOwnMistake) {
   for (const char* text : {"", "{}", "[]", "{\"case\": 3}", "not json", "{\"case\": {\"workload\": \"a\"}}"})
-    expect_error([&] { parse_work_order(text); }, ExitCode::internal, testing::HasSubstr("cannot read its order"),
-                 testing::_);
+    expect_error([&] { parse_work_order(text); }, ExitCode::internal, HasSubstr("cannot read its order"), testing::_);
 }
 
 TEST(ProbeOrder, ArrivesAsItWasSent) {
@@ -127,7 +125,7 @@ TEST(ProbeOrder, ArrivesAsItWasSent) {
   EXPECT_EQ(got->delay, sent.delay);
   EXPECT_FALSE(parse_probe_order(to_json(example_order()))) << "an order of another kind";
   expect_error([] { parse_probe_order(R"({"probe":{"ranks":2}})"); }, ExitCode::internal,
-               testing::HasSubstr("cannot read its order"), testing::_);
+               HasSubstr("cannot read its order"), testing::_);
 }
 
 TEST(WorkerLine, OfEveryKindArrivesAsItWasSaid) {

@@ -1,8 +1,5 @@
 #include "collectives/algorithms/algorithm.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <map>
 #include <random>
 #include <set>
@@ -10,18 +7,13 @@
 #include "collectives/schedule/checker.hpp"
 #include "tests/collectives/counted_cost.hpp"
 #include "tests/collectives/instances.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace hbench::algorithms_test {
 namespace {
 
-using ::hbench::support::grouped_instances;
-using ::hbench::support::Instance;
-using ::hbench::support::instances;
-using ::hbench::support::parameters_of;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Not;
+using namespace ::hbench::support;
 
 constexpr int kLargestWorld = support::kSanitized ? 20 : 64;
 constexpr int kLargestGroupedWorld = support::kSanitized ? 12 : 24;

@@ -1,13 +1,9 @@
 #include "collectives/schedule/checker.hpp"
 #include "tests/collectives/counted_cost.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "tests/support/matchers.hpp"
 
 namespace hbench::checker_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr auto kReduce = TransferKind::reduce;
 constexpr auto kCopy = TransferKind::copy;

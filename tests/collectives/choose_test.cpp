@@ -9,7 +9,6 @@
 namespace hbench::choose_test {
 namespace {
 
-using ::hbench::expect_usage_error;
 using ::hbench::support::round_cluster;
 
 AlgorithmTime at(std::int64_t bytes, std::string algorithm, double seconds) {

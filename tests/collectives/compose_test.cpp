@@ -1,16 +1,12 @@
 #include "collectives/algorithms/compose.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <stdexcept>
 
 #include "collectives/schedule/checker.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::compose_test {
 namespace {
-
-using ::testing::ElementsAre;
 
 constexpr auto kReduce = TransferKind::reduce;
 constexpr auto kCopy = TransferKind::copy;

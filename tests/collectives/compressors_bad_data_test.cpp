@@ -1,21 +1,15 @@
 // What becomes of values that are not finite, of damaged bytes, and of parameters that make no sense.
 
-#include <gmock/gmock.h>
-
 #include <limits>
 
 #include "collectives/base/error.hpp"
 #include "tests/collectives/codecs.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::compressors_bad_data_test {
 namespace {
 
-using support::decoded;
-using support::encoded;
-using support::every_compressor;
-using support::gaussian;
-using support::round_trip;
-using ::testing::HasSubstr;
+using namespace ::hbench::support;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();

@@ -12,12 +12,7 @@
 namespace hbench::compressors_test {
 namespace {
 
-using support::bits_of;
-using support::decoded;
-using support::encoded;
-using support::every_compressor;
-using support::gaussian;
-using support::round_trip;
+using namespace ::hbench::support;
 
 /// Around the sizes of vectors, bytes of packed elements, blocks, buckets and pieces.
 constexpr std::size_t kSizes[] = {0,   1,   2,   3,   7,   8,   9,    15,   16,   17,

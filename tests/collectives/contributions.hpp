@@ -3,7 +3,6 @@
 /// Inputs whose sums are exactly known, shared by the tests of all executors.
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -1,15 +1,12 @@
 // Why GPUs cannot be used, in words.
 
-#include <gmock/gmock.h>
-
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/facts.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::cuda_availability_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 TEST(CudaAvailability, SaysWhatIsMissing) {
   const auto of = [](const cuda::Facts& facts) { return cuda::availability_of(facts); };

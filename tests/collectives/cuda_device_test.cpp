@@ -1,19 +1,15 @@
 // CudaDevice and its kernels on a GPU against the host's; skipped, with the reason, where there is none.
 
-#include <gmock/gmock.h>
-
-#include <thread>
-
+#include "tests/collectives/cuda_device.hpp"
 #include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/error.hpp"
-#include "tests/collectives/cuda_device.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::cuda_device_test {
 namespace {
 
 using namespace hbench::support;  // NOLINT(google-build-using-namespace)
-using ::testing::HasSubstr;
 
 class CudaDevices : public OnGpu {};
 

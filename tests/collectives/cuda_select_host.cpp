@@ -1,6 +1,5 @@
 #include "tests/collectives/cuda_select_host.hpp"
 
-#include <algorithm>
 #include <vector>
 
 #include "collectives/cuda/select.cuh"

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <stdexcept>
 #include <vector>
 
 #include "collectives/compressors/compressor.hpp"

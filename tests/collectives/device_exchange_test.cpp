@@ -1,7 +1,5 @@
 // Lossy exchanges of ranks whose devices do what they are told later.
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -12,17 +10,13 @@
 #include "tests/collectives/exchanged.hpp"
 #include "tests/collectives/posted_groups.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace hbench::device_exchange_test {
 namespace {
 
-using support::Case;
-using support::Endpoints;
-using support::LazyDevice;
-using support::Post;
-using support::PostedGroups;
-using support::Results;
+using namespace ::hbench::support;
 
 Endpoints lazy_endpoints(int ranks) {
   return make_thread_endpoints(ranks, [](Rank rank) { return std::make_shared<LazyDevice>(23 * rank + 5); });
@@ -200,8 +194,7 @@ TEST(DeviceExchanges, SayWhatTheirGpuFailedOf) {
           gpu->failed = true;
           synchronize(device);
         } catch (const Error& error) {
-          EXPECT_THAT(error.what(), ::testing::AnyOf(::testing::StrEq("the lazy device has failed"),
-                                                     ::testing::EndsWith("stopped the job")));
+          EXPECT_THAT(error.what(), AnyOf(StrEq("the lazy device has failed"), EndsWith("stopped the job")));
           ++failures;
           EXPECT_THROW(endpoint.abort(3), Error);
         }

@@ -12,10 +12,7 @@
 namespace hbench::device_test {
 namespace {
 
-using support::Case;
-using support::Endpoints;
-using support::LazyCodec;
-using support::LazyDevice;
+using namespace ::hbench::support;
 
 constexpr Seconds kTimeout{60};
 

@@ -1,7 +1,5 @@
 #include "collectives/exchange/exchange.hpp"
 
-#include <gmock/gmock.h>
-
 #include <array>
 #include <functional>
 #include <map>
@@ -10,17 +8,13 @@
 #include "collectives/transport/transport.hpp"
 #include "tests/collectives/conformance.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace hbench::exchange_test {
 namespace {
 
-using support::Case;
-using support::compressed_cases;
-using support::gathered_sums;
-using support::gradient_of;
-using support::judge_sum;
-using ::testing::HasSubstr;
+using namespace ::hbench::support;
 
 constexpr Seconds kTimeout{60};
 

@@ -10,17 +10,7 @@
 namespace hbench::executors_test {
 namespace {
 
-using support::awkward_counts;
-using support::Case;
-using support::contribution_of;
-using support::exact_compressors;
-using support::expected_sum;
-using support::given;
-using support::judge;
-using support::plain_cases;
-using support::run_ranks;
-using support::schedule_of;
-using support::text_of;
+using namespace ::hbench::support;
 
 const std::vector<int> kWorlds = support::kSanitized ? std::vector{1, 2, 3, 5} : std::vector{1, 2, 3, 4, 5, 7, 8};
 

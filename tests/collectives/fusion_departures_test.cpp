@@ -1,14 +1,9 @@
-#include "collectives/fusion/departures.hpp"
-
-#include <gmock/gmock.h>
-
 #include <stdexcept>
 
+#include "collectives/fusion/departures.hpp"
+#include "tests/support/matchers.hpp"
 namespace hbench::fusion_departures_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 TEST(Departures, AreCompleteWhenEveryByteHasLeft) {
   Departures departures({12, 0, 8});

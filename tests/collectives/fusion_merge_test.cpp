@@ -2,18 +2,15 @@
 
 #include "collectives/fusion/mg_wfbp.hpp"
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <random>
 
+#include "tests/support/matchers.hpp"
+
 namespace hbench::fusion_merge_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 using Group = std::vector<std::size_t>;
 

@@ -8,8 +8,6 @@
 namespace hbench::fusion_parse_test {
 namespace {
 
-using ::hbench::expect_usage_error;
-
 TEST(ParseFusion, FillsInDefaultsAndKeepsTheNameOfTheRow) {
   EXPECT_EQ(parse_fusion("none").text(), "none");
   EXPECT_EQ(parse_fusion("threshold").text(), "threshold:25MiB");

@@ -1,19 +1,13 @@
 /// What each fusion policy does: exact buckets at exact times.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "collectives/fusion/fusion.hpp"
 #include "tests/collectives/drive.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::fusion_policies_test {
 namespace {
 
-using ::hbench::support::drive;
-using ::hbench::support::Launch;
-using ::hbench::support::Ready;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
+using namespace ::hbench::support;
 
 constexpr double kMs = 1e-3;
 

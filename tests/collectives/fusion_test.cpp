@@ -1,52 +1,26 @@
 /// What every fusion policy must do, whatever the order and the times.
 
-#include "collectives/fusion/fusion.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <numeric>
 #include <random>
 
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/fusion/fusion.hpp"
 #include "tests/collectives/drive.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::fusion_test {
 namespace {
 
-using ::hbench::support::drive;
-using ::hbench::support::Launch;
-using ::hbench::support::Ready;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Not;
+using namespace ::hbench::support;
 
 /// Every policy with its defaults and with parameters that bite on small tensors.
-const std::vector<std::string> kChoices{"none",
-                                        "threshold",
-                                        "threshold:1B",
-                                        "threshold:700B",
-                                        "horovod",
-                                        "horovod-2018",
-                                        "horovod:500B:100 us",
-                                        "horovod:1B:300us",
-                                        "horovod:1GiB:2ms",
-                                        "horovod-2018:2000B",
-                                        "ddp",
-                                        "ddp:600B:100B",
-                                        "ddp:1B:1B",
-                                        "ddp:1B:1GiB",
-                                        "byteps",
-                                        "byteps:100B:300B",
-                                        "byteps:1B:1B",
-                                        "byteps:64B:1GiB",
-                                        "mg-wfbp",
-                                        "mg-wfbp:100us:8Mbit/s",
-                                        "mg-wfbp:1s",
-                                        "mg-wfbp:1ns:1GB/s",
-                                        "recorded",
-                                        "recorded:1-3-2",
-                                        "recorded:3x2-1"};
+const std::vector<std::string> kChoices = split_list(
+    "none,threshold,threshold:1B,threshold:700B,horovod,horovod-2018,horovod:500B:100 us,"
+    "horovod:1B:300us,horovod:1GiB:2ms,horovod-2018:2000B,ddp,ddp:600B:100B,ddp:1B:1B,ddp:1B:1GiB,byteps,"
+    "byteps:100B:300B,byteps:1B:1B,byteps:64B:1GiB,mg-wfbp,mg-wfbp:100us:8Mbit/s,mg-wfbp:1s,"
+    "mg-wfbp:1ns:1GB/s,recorded,recorded:1-3-2,recorded:3x2-1",
+    "policies");
 
 TEST(Fusions, AreListedInTheDocumentedOrder) {
   EXPECT_THAT(names_of(fusions()),

@@ -1,17 +1,15 @@
 // What is read of a driver, from libraries that answer as scripted (`fake_nvml/`).
 
-#include <gmock/gmock.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 
 #include "collectives/cuda/gpu_facts.hpp"
 
+#include "tests/support/matchers.hpp"
+
 namespace hbench::gpu_facts_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 /// Beside this program, wherever it was carried to.
 std::string beside(const char* library) {

@@ -1,23 +1,17 @@
 // What is carried over from step to step: error feedback, DGC's momentum, PowerSGD's factors.
 
-#include <gmock/gmock.h>
-
 #include <limits>
 
 #include "collectives/base/error.hpp"
 #include "collectives/compressors/low_rank.hpp"
 #include "tests/collectives/codecs.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::gradient_memory_test {
 namespace {
 
-using support::bits_of;
-using support::decoded;
-using support::encoded;
-using support::gaussian;
-using ::testing::Each;
-using ::testing::HasSubstr;
+using namespace ::hbench::support;
 
 constexpr std::size_t kElements = 2000;
 

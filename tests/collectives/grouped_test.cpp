@@ -1,10 +1,7 @@
 // Schedules on messages that begin and end together, over devices that do what they are told later.
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <numeric>
-#include <random>
 
 #include "collectives/base/error.hpp"
 #include "collectives/program/grouped_program.hpp"
@@ -12,14 +9,12 @@
 #include "collectives/transport/transport.hpp"
 #include "tests/collectives/conformance.hpp"
 #include "tests/collectives/posted_groups.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::grouped_test {
 namespace {
 
-using support::Case;
-using support::LazyDevice;
-using support::Post;
-using support::PostedGroups;
+using namespace ::hbench::support;
 
 constexpr Seconds kTimeout{60};
 
@@ -117,7 +112,7 @@ TEST(GroupedProgram, EnqueuesSeveralAtOnceInOneOrderOnEveryRank) {
     for (Rank rank = 0; rank < ranks; ++rank)
       threads.emplace_back([&, rank] { wrong[static_cast<std::size_t>(rank)] = run_together(post, cases, rank); });
   }
-  EXPECT_THAT(wrong, ::testing::Each(""));
+  EXPECT_THAT(wrong, Each(""));
 }
 
 TEST(GroupedProgram, IsCancelledWhenAPeerNeverComes) {

@@ -1,19 +1,16 @@
 #include "collectives/arithmetic/half.hpp"
 
-#include <gmock/gmock.h>
-
 #include <bit>
 #include <cmath>
 #include <limits>
 
 #include "tests/collectives/codecs.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::half_test {
 namespace {
 
-using support::bits_of;
-using support::on_every_target;
-using ::testing::ElementsAreArray;
+using namespace ::hbench::support;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 /// Full vectors of every width, and a rest.

@@ -11,7 +11,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <random>
 #include <thread>
 
 #include "collectives/arithmetic/arithmetic.hpp"

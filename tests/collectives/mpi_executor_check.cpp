@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "collectives/base/error.hpp"
 #include "collectives/exchange/exchange.hpp"
 #include "collectives/program/rank_program.hpp"

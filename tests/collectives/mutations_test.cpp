@@ -9,12 +9,12 @@
 
 #include "collectives/schedule/checker.hpp"
 #include "tests/collectives/instances.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace hbench::mutations_test {
 namespace {
 
-using ::hbench::support::Instance;
-using ::hbench::support::instances;
+using namespace ::hbench::support;
 
 /// How often each worker's contribution is in one chunk, and, last, how often garbage is.
 using Counts = std::vector<int>;
@@ -152,7 +152,7 @@ TEST(Mutations, LeaveTheOracleContentWithTheOriginals) {
 TEST(Mutations, ThatChangeTheMeaningAreRefusedForEveryAlgorithm) {
   std::map<std::pair<std::string, const Algorithm*>, int> tried, refused;
   for (const Algorithm* algorithm : algorithms())
-    for (const int workers : {1, 2, 3, 4, 5, 7})
+    for (const int workers : support::kSanitized ? std::vector{1, 2, 3, 4} : std::vector{1, 2, 3, 4, 5, 7})
       for (const Instance& instance : instances(*algorithm, workers)) {
         if (instance.segments > 2) continue;  // two meet everything that more do
         for (const Mutation& mutation : kMutations)

@@ -1,17 +1,14 @@
 #include "collectives/base/parameters.hpp"
 
-#include <gmock/gmock.h>
-
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/compressors/compressor.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::parameters_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 /// The message of the usage error that `function` must throw.
 template <class Function>

@@ -2,8 +2,6 @@
 
 #include "collectives/transport/peer_memory.hpp"
 
-#include <gmock/gmock.h>
-
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -16,12 +14,12 @@
 #include "tests/collectives/lazy_device.hpp"
 #include "tests/collectives/thread_ranks.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::peer_memory_test {
 namespace {
 
-using support::Case;
-using support::LazyDevice;
+using namespace ::hbench::support;
 
 constexpr Seconds kTimeout{60};
 
@@ -203,7 +201,7 @@ TEST(PeerMemory, RefusesAMessageOfAnotherLength) {
     }
     refused = true;
   });
-  EXPECT_THAT(refusal, ::testing::HasSubstr("4"));
+  EXPECT_THAT(refusal, HasSubstr("4"));
 }
 
 TEST(PeerMemory, IsLetGoAfterTheJobWasStoppedThoughItsSenderNeverHeardThatItsMessageWasRead) {
@@ -237,7 +235,7 @@ TEST(HostPlace, CountsTheRanksOfOneHost) {
 TEST(HostPlace, NamesTheRankThatDoesNotJoin) {
   support::Endpoints endpoints = make_thread_endpoints(2);
   expect_error([&] { find_host_place(endpoints[0]->control(), Seconds(0.02)); }, ExitCode::lost_rank,
-               ::testing::HasSubstr("rank 1"), ::testing::_);
+               HasSubstr("rank 1"), ::testing::_);
 }
 
 }  // namespace

@@ -1,19 +1,13 @@
 #include "collectives/placement/placement.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <numeric>
 #include <random>
 
 #include "collectives/base/table.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::placement_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 using Placed = std::vector<std::vector<Shard>>;
 
@@ -125,7 +119,7 @@ TEST(Sliced, LoadsDifferByAtMostOneSlice) {
 TEST(Sliced, IsEvenWhereEveryThirdTensorIsLargeAndThereAreThreeServers) {
   std::vector<std::int64_t> tensors;
   for (int layer = 0; layer < 30; ++layer) tensors.insert(tensors.end(), {64, 64, 900'000});
-  EXPECT_THAT(loads(place("sliced", tensors, 3), 3), ::testing::Each(::testing::Lt(9'010'000)));
+  EXPECT_THAT(loads(place("sliced", tensors, 3), 3), Each(::testing::Lt(9'010'000)));
 }
 
 }  // namespace

@@ -1,8 +1,5 @@
 #include "collectives/network/profile.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <array>
 #include <set>
@@ -10,6 +7,7 @@
 #include "collectives/base/file.hpp"
 #include "tests/collectives/profile_text.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::profile_test {
 namespace {
@@ -361,8 +359,8 @@ TEST(ProfileCoding, NamesCompressorsByTheirCanonicalText) {
 
 TEST(ProfileCoding, RefusesWhatItDoesNotKnow) {
   const auto refused = [](const std::string& line, const std::string& message) {
-    expect_error([&] { parse(kProfileText + "[coding]\n" + line + "\n"); }, ExitCode::usage,
-                 ::testing::HasSubstr(message), ::testing::_);
+    expect_error([&] { parse(kProfileText + "[coding]\n" + line + "\n"); }, ExitCode::usage, HasSubstr(message),
+                 ::testing::_);
   };
   refused("topk = 3", "coding.topk must be a table");
   refused("topq = { encode = \"2 ns\", decode = \"1 ns\" }", "topq");

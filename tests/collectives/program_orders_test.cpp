@@ -1,8 +1,6 @@
 // Rounds that overlap in time: what a rank may do early, what it must not, and that no order of events changes a
 // result or stops the programs.
 
-#include <gmock/gmock.h>
-
 #include <deque>
 #include <numeric>
 #include <random>
@@ -10,11 +8,10 @@
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "collectives/program/rank_program.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::program_orders_test {
 namespace {
-
-using ::testing::ElementsAre;
 
 /// Shows messages in memory of its own, as MPI does, where threads show the sender's.
 class StagingTransport final : public Transport {

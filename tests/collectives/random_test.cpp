@@ -1,17 +1,13 @@
 #include "collectives/compressors/random.hpp"
 
-#include <gmock/gmock.h>
-
 #include <array>
-#include <bit>
 #include <set>
 
 #include "tests/collectives/codecs.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::random_test {
 namespace {
-
-using ::testing::ElementsAre;
 
 std::vector<std::uint32_t> drawn(const RandomKey& key, std::int64_t first, std::size_t count) {
   std::vector<std::uint32_t> bits(count);

@@ -1,16 +1,13 @@
 #include "collectives/schedule/schedule.hpp"
 
-#include <gmock/gmock.h>
-
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/network/collective_model.hpp"
 #include "collectives/schedule/checker.hpp"
 #include "tests/collectives/clusters.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::rank_groups_test {
 namespace {
-
-using ::testing::ElementsAre;
 
 TEST(RankGroups, ShareOutAllRanks) {
   EXPECT_THAT(RankGroups{}.members(3), ElementsAre(ElementsAre(0, 1, 2)));

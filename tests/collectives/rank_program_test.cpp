@@ -1,7 +1,5 @@
 #include "collectives/program/rank_program.hpp"
 
-#include <gmock/gmock.h>
-
 #include <thread>
 
 #include "collectives/base/error.hpp"
@@ -10,14 +8,12 @@
 #include "collectives/transport/transport.hpp"
 #include "tests/collectives/contributions.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::rank_program_test {
 namespace {
 
-using support::contribution_of;
-using support::expected_sum;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+using namespace ::hbench::support;
 
 Schedule ring(int workers) {
   return find_entry(algorithms(), "ring", "algorithm").build({.world = {.workers = workers}});
@@ -83,7 +79,7 @@ TEST(RankProgram, ThatTimesOutNamesTheRankThatNeverStarted) {
   const auto endpoints = make_thread_endpoints(2);
   Running rank0(ring(2), *endpoints[0], 0, {1, 2, 3});
   expect_error([&] { wait_for(rank0.program, Seconds(0.002), "rank 0, bucket 7"); }, ExitCode::lost_rank,
-               ::testing::AllOf(HasSubstr("rank 0, bucket 7: waited 2"), HasSubstr("for rank 1 in round 1 of 2")));
+               AllOf(HasSubstr("rank 0, bucket 7: waited 2"), HasSubstr("for rank 1 in round 1 of 2")));
 }
 
 /// The message of the usage error that making the program ends with.

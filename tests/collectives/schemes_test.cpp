@@ -1,8 +1,5 @@
 /// Each algorithm's own properties: small schedules in full, and the costs of the literature.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,13 +9,10 @@
 #include "collectives/schedule/checker.hpp"
 #include "tests/collectives/counted_cost.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::schemes_test {
 namespace {
-
-using ::hbench::expect_usage_error;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 const Algorithm& entry(std::string_view name, CollectiveKind collective = CollectiveKind::all_reduce) {
   return *parse_algorithm(name, collective).algorithm;

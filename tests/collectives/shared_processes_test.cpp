@@ -1,13 +1,11 @@
 // Ranks that share memory, as processes: what is left when one of them dies.
 
-#include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <fstream>
 #include <set>
 
 #include "collectives/algorithms/algorithm.hpp"
@@ -16,6 +14,7 @@
 #include "collectives/transport/shared_memory.hpp"
 #include "collectives/transport/transport.hpp"
 #include "tests/collectives/shared_names.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::shared_processes_test {
 namespace {
@@ -101,7 +100,7 @@ TEST(SharedProcesses, SumWhatEachBrings) {
     }
     return 0;
   });
-  EXPECT_THAT(ends, ::testing::Each(0));
+  EXPECT_THAT(ends, Each(0));
 }
 
 /// Without the folders of jobs that other processes have launched, whose names hold their pids.

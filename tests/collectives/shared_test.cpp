@@ -1,6 +1,5 @@
 // Ranks that share memory, as threads of this process on the same protocol as processes.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest-spi.h>
 
 #include <chrono>
@@ -13,14 +12,12 @@
 #include "tests/collectives/conformance.hpp"
 #include "tests/collectives/shared_ranks.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::shared_test {
 namespace {
 
-using support::Case;
-using support::Endpoints;
-using support::make_shared_thread_endpoints;
-using support::run_ranks;
+using namespace ::hbench::support;
 
 /// Long enough for a sanitizer on a busy machine; whoever waits so long hangs.
 constexpr Seconds kTimeout{120};
@@ -245,10 +242,10 @@ TEST(Shared, NameTheRanksThatHaveNotArrived) {
       operations.push_back(endpoint->prepare(direct(4), Operand::of(values), nullptr));
     EXPECT_FALSE(operations[0]->progress());
     EXPECT_FALSE(operations[2]->progress());
-    EXPECT_THAT(operations[0]->waiting_ranks(), ::testing::ElementsAre(1, 3));
+    EXPECT_THAT(operations[0]->waiting_ranks(), ElementsAre(1, 3));
     EXPECT_EQ(operations[2]->waiting_for(), "ranks 1, 3 to arrive");
     expect_error([&] { wait_for(*operations[0], Seconds(0.05), "rank 0"); }, ExitCode::lost_rank,
-                 ::testing::HasSubstr("ranks 1, 3 to arrive"), ::testing::_);
+                 HasSubstr("ranks 1, 3 to arrive"), ::testing::_);
   }
 }
 

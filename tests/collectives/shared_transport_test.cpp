@@ -2,10 +2,11 @@
 
 #include "collectives/transport/shared_transport.hpp"
 
-#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <optional>
+
+#include "tests/support/matchers.hpp"
 
 namespace hbench::shared_transport_test {
 namespace {
@@ -36,7 +37,7 @@ TEST_F(SharedMessages, ArriveInOrderPerTagWhateverTheOrderOfTags) {
   EXPECT_TRUE(receiver_.test(second));
   EXPECT_TRUE(receiver_.test(first));
   EXPECT_EQ(six, 20);
-  EXPECT_THAT(five, ::testing::ElementsAre(10, 30));
+  EXPECT_THAT(five, ElementsAre(10, 30));
 }
 
 TEST_F(SharedMessages, AreDoneForTheSenderOnceTaken) {

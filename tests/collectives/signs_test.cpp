@@ -2,19 +2,15 @@
 
 #include "collectives/compressors/signs.hpp"
 
-#include <gmock/gmock.h>
-
 #include <limits>
 
 #include "tests/collectives/codecs.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::signs_test {
 namespace {
 
-using support::gaussian;
-using support::round_trip;
-using ::testing::Each;
-using ::testing::ElementsAre;
+using namespace ::hbench::support;
 
 constexpr float kLargest = std::numeric_limits<float>::max();
 

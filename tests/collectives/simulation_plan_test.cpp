@@ -2,14 +2,13 @@
 
 #include "collectives/network/simulation_plan.hpp"
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <random>
 
 #include "collectives/network/simulator.hpp"
 #include "tests/collectives/clusters.hpp"
 #include "tests/collectives/instances.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::simulation_plan_test {
 namespace {
@@ -135,7 +134,7 @@ TEST(SimulationPlan, KeepsTimesOfRunsOfChunksForHalvingAndOfChunksForTrees) {
   EXPECT_EQ(plan_of("double-binary-tree", world, 4, 3).chunks().kept, Kept::chunks);
   EXPECT_EQ(plan_of("recursive-doubling", world, 4).chunks().kept, Kept::parts);
   EXPECT_EQ(grouped_runs(plan_of("double-binary-tree", world, 4, 3)), 0);
-  EXPECT_THAT(plan_of("recursive-doubling", world, 4).chunks().own_begin, ::testing::Each(0)) << "who has no part";
+  EXPECT_THAT(plan_of("recursive-doubling", world, 4).chunks().own_begin, Each(0)) << "who has no part";
 }
 
 // Ranks 0 and 1 of a node both send out of it, through one queue: the order of the list counts.

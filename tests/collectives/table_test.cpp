@@ -14,8 +14,6 @@
 namespace hbench::table_test {
 namespace {
 
-using ::hbench::expect_usage_error;
-
 constexpr std::array<std::string_view, 5> kNames{"ring", "ps", "vendor", "horovod", "horovod-2018"};
 
 TEST(NearestName, ForgivesASlip) {

@@ -1,11 +1,10 @@
 #include "collectives/base/test_delay.hpp"
 
-#include <gtest/gtest.h>
-
 #include <chrono>
 
 #include "collectives/base/error.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::test_delay_test {
 namespace {
@@ -30,8 +29,7 @@ TEST(TestDelay, OfNoTextDelaysNobody) {
 TEST(TestDelay, IsRefusedWhereItIsNotARankAndATime) {
   for (const char* text : {"5ms", "1:", ":5ms", "-1:5ms", "1.5:5ms", "x:5ms", "1:5", "1:0ms", "1:-5ms", "1:61s",
                            " 1:5ms", "1 :5ms", "1:5ms:", "99999999999:5ms", "2000000:1ms", "1:nan s"}) {
-    expect_error([&] { parse_test_delay(text); }, ExitCode::usage, ::testing::HasSubstr("HBENCH_TEST_DELAY="),
-                 ::testing::_);
+    expect_error([&] { parse_test_delay(text); }, ExitCode::usage, HasSubstr("HBENCH_TEST_DELAY="), ::testing::_);
   }
 }
 

@@ -11,8 +11,6 @@
 namespace hbench::units_test {
 namespace {
 
-using ::hbench::expect_usage_error;
-
 TEST(Units, ArithmeticKeepsTheDimension) {
   EXPECT_DOUBLE_EQ((Bytes(1e9) / BytesPerSecond(2e9)).value, 0.5);
   EXPECT_DOUBLE_EQ((Bytes(1e9) / Seconds(0.5)).value, 2e9);

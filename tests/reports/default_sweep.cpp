@@ -1,7 +1,5 @@
 #include "tests/reports/default_sweep.hpp"
 
-#include <iterator>
-
 #include "analysis/prediction/simulate.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/output/reporting.hpp"

@@ -1,8 +1,5 @@
 #include "tests/reports/default_sweep.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <map>
 #include <set>
 #include <sstream>
@@ -18,12 +15,10 @@
 #include "reports/scaling/scaling.hpp"
 #include "reports/short_form.hpp"
 #include "tests/reports/document_parts.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::default_sweep_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
 
 class DefaultSweep : public testing::Test {
  protected:
@@ -40,8 +35,7 @@ Document DefaultSweep::document_;
 Document DefaultSweep::short_form_;
 
 TEST_F(DefaultSweep, OpensWithTheWorkloadOfTheVerdict) {
-  EXPECT_THAT(std::get<Verdict>(document_.blocks.at(0)).text,
-              testing::StartsWith("128 GPUs, VGG-16, batch 64: horovod keeps "));
+  EXPECT_THAT(std::get<Verdict>(document_.blocks.at(0)).text, StartsWith("128 GPUs, VGG-16, batch 64: horovod keeps "));
   const auto first = std::ranges::find_if(document_.blocks,
                                           [](const Block& block) { return std::holds_alternative<ChartGroup>(block); });
   ASSERT_LE(first - document_.blocks.begin(), 4) << "the charts come first";
@@ -155,7 +149,7 @@ TEST_F(DefaultSweep, HasOneAnswerToWhoIsAheadWhoeverIsAsked) {
     // Who is likely ahead is named with a question mark.
     const std::string name = lead.ratio > 1 ? "all-reduce" : "servers", mark = likely ? "? " : " ";
     EXPECT_EQ(each.report, level ? "level " + band : name + mark + cell);
-    EXPECT_THAT(each.terminal, testing::EndsWith(level ? "level " + band : mark + cell));
+    EXPECT_THAT(each.terminal, EndsWith(level ? "level " + band : mark + cell));
 
     const SimulatedStep first = runner.step(planned(match.first->asked)),
                         second = runner.step(planned(match.second->asked));

@@ -1,7 +1,5 @@
 #include "reports/formats/formats.hpp"
 
-#include <gmock/gmock.h>
-
 #include <set>
 
 #include "collectives/base/error.hpp"
@@ -10,6 +8,7 @@
 #include "reports/formats/prepare.hpp"
 #include "tests/reports/golden.hpp"
 #include "tests/reports/samples.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::formats_test {
 namespace {
@@ -75,16 +74,16 @@ TEST(Formats, ShowTitleAndVerdictOfADocumentWithoutCharts) {
       EXPECT_EQ(bytes, "chart,series,mark,x,y,low,high,note\n");
       continue;
     }
-    EXPECT_THAT(bytes, testing::HasSubstr("Nothing yet")) << format->name;
-    EXPECT_THAT(bytes, testing::HasSubstr("No results.")) << format->name;
+    EXPECT_THAT(bytes, HasSubstr("Nothing yet")) << format->name;
+    EXPECT_THAT(bytes, HasSubstr("No results.")) << format->name;
   }
 }
 
 TEST(Html, AsksForNothingFromTheNetwork) {
   const std::string page = kHtmlFormat.render(rich_document());
-  EXPECT_THAT(page, testing::HasSubstr("default-src 'none'"));
+  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
   for (const char* request : {" src=", "<link", "@import", "url("})
-    EXPECT_THAT(page, testing::Not(testing::HasSubstr(request))) << request;
+    EXPECT_THAT(page, Not(HasSubstr(request))) << request;
 }
 
 TEST(Html, CarriesItsAssetsByteForByte) {

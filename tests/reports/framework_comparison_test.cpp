@@ -2,15 +2,11 @@
 
 #include "reports/compare/comparison.hpp"
 
-#include <gmock/gmock.h>
-
 #include "tests/reports/scaling_points.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::framework_comparison_test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
 
 constexpr std::array kSides{MeasuredSide{"Horovod", "horovod"}, MeasuredSide{"TensorFlow", "tensorflow"}};
 
@@ -58,7 +54,7 @@ TEST(FrameworkComparison, ListsAllThatTookTurnsAndSaysWhatItDoesNotSayOfGpus) {
       input_of({measured(2, kRings, 0.9), trained_by("horovod", 0.45), trained_by("tensorflow-ps", 0.3)}), kSides);
   const auto rows = rows_of(document, "Measured in turn, the quickest first");
   ASSERT_EQ(rows.size(), 3);
-  EXPECT_THAT(rows[0], AllOf(testing::Contains("hbench, ring"), testing::Contains("-")));
+  EXPECT_THAT(rows[0], AllOf(Contains("hbench, ring"), Contains("-")));
   EXPECT_EQ(rows[1].front(), "horovod 1.0");
   EXPECT_EQ(rows[1].back(), "2.0 (1.8 to 2.2)");
   EXPECT_THAT(all_of<Paragraph>(document).front().text, HasSubstr("not who is quicker there"));

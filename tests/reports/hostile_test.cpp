@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
@@ -7,12 +6,10 @@
 #include "reports/formats/plain_text.hpp"
 #include "reports/formats/prepare.hpp"
 #include "tests/reports/samples.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::hostile_test {
 namespace {
-
-using testing::HasSubstr;
-using testing::Not;
 
 const std::string kHostile[] = {"</script><script>alert(1)</script>",
                                 "\"><img src=x onerror=alert(1)>",

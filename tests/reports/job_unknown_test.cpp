@@ -1,15 +1,14 @@
-#include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
 #include "reports/job/job.hpp"
 #include "tests/reports/document_parts.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::job_unknown_test {
 namespace {
 
 using Json = nlohmann::json;
-using ::testing::HasSubstr;
 
 /// What NCCL Inspector knows of a job without its verbose mode: bytes and durations.
 TrainingJob job_without_times() {
@@ -31,8 +30,7 @@ TEST(JobReport, ShowsNoTimeThatNobodyRecorded) {
   const std::vector<Table> tables = all_of<Table>(document);
   for (const auto& row : tables.front().rows)
     EXPECT_EQ(row[1], row[0] == "communication" ? "2.0 ms" : "not known") << row[0];
-  EXPECT_THAT(tables.at(1).rows.front(),
-              ::testing::ElementsAre("1", "-", "not known", "7.82 MiB", "-", "2.0 ms", "4.1 GB/s"));
+  EXPECT_THAT(tables.at(1).rows.front(), ElementsAre("1", "-", "not known", "7.82 MiB", "-", "2.0 ms", "4.1 GB/s"));
 }
 
 TEST(JobReport, HasNullForWhatIsNotKnown) {
@@ -66,8 +64,8 @@ TEST(JobReport, ShowsAPredictionBesideWhatWasMeasured) {
   const std::vector<Table> tables = all_of<Table>(document);
   EXPECT_EQ(tables.back().caption,
             "Predicted where it was measured: aws-p4d, 4 ranks on 1 node, ring, recorded buckets");
-  EXPECT_THAT(tables.back().rows.at(0), ::testing::ElementsAre("step", "100.0 ms", "92.0 ms", "-8.0 ms", "-8.0 %"));
-  EXPECT_THAT(tables.back().rows.at(2), ::testing::ElementsAre("exposed", "10.0 ms", "2.0 ms", "-8.0 ms", "-8.0 %"));
+  EXPECT_THAT(tables.back().rows.at(0), ElementsAre("step", "100.0 ms", "92.0 ms", "-8.0 ms", "-8.0 %"));
+  EXPECT_THAT(tables.back().rows.at(2), ElementsAre("exposed", "10.0 ms", "2.0 ms", "-8.0 ms", "-8.0 %"));
   const std::vector<Paragraph> paragraphs = all_of<Paragraph>(document);
   EXPECT_THAT(paragraphs.at(1).text, HasSubstr("8.0 % below what was measured"));
   EXPECT_THAT(paragraphs.at(2).text, HasSubstr("only the exchange is the profile's"));

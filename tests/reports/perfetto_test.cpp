@@ -2,18 +2,16 @@
 
 #include "reports/formats/perfetto.hpp"
 
-#include <gmock/gmock.h>
-
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+
+#include "tests/support/matchers.hpp"
 
 namespace hbench::perfetto_test {
 namespace {
 
 using nlohmann::json;
-using ::testing::ElementsAre;
-using ::testing::UnorderedElementsAre;
 
 Span span_of(Rank rank, SpanKind kind, double begin_us, double end_us, int bucket = -1) {
   return {.rank = rank,

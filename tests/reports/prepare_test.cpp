@@ -1,7 +1,5 @@
 #include "reports/formats/prepare.hpp"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <set>
 
@@ -10,11 +8,10 @@
 #include "reports/formats/plain_text.hpp"
 #include "reports/formats/style.hpp"
 #include "tests/reports/samples.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::prepare_test {
 namespace {
-
-using testing::ElementsAre;
 
 const Chart& first_chart(const Document& document) { return *charts_of(document).front(); }
 
@@ -54,9 +51,9 @@ TEST(Prepare, DropsWhatALogarithmicAxisHasNoPlaceFor) {
   ASSERT_EQ(points.size(), 1u);
   EXPECT_FALSE(points[0].low);
   EXPECT_EQ(points[0].high, 9.0);
-  EXPECT_THAT(kHtmlFormat.render(document), testing::HasSubstr("\"yLog10\":true"));
+  EXPECT_THAT(kHtmlFormat.render(document), HasSubstr("\"yLog10\":true"));
   EXPECT_THAT(gnuplot_script(first_chart(document), Styles(charts_of(document)), {"a.svg", "a.png"}),
-              testing::HasSubstr("set logscale y 10\n"));
+              HasSubstr("set logscale y 10\n"));
 }
 
 TEST(Prepare, ChangesNothingTheSecondTime) {

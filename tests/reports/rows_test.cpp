@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "reports/rows/fields.hpp"
 #include "tests/support/json_schema.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::rows_test {
 namespace {
@@ -39,15 +39,14 @@ TEST(Rows, GiveJsonSchemaTableAndCsvOfOneDescription) {
   EXPECT_EQ(broken_by(R"([{"name": "a"}])", schema), R"($[0] lacks "seconds")");
   EXPECT_EQ(broken_by(R"([{"name": "a", "seconds": null, "late": 1}])", schema), "$[0].late is in no schema");
   const Table table = table_of(steps, step_fields, {.caption = "Steps"});
-  EXPECT_THAT(titles_of(table), testing::ElementsAre("step", "time", "bands"));
-  EXPECT_THAT(table.columns, testing::ElementsAre(testing::Field(&TableColumn::numeric, false),
-                                                  testing::Field(&TableColumn::numeric, true),
-                                                  testing::Field(&TableColumn::numeric, true)));
+  EXPECT_THAT(titles_of(table), ElementsAre("step", "time", "bands"));
   EXPECT_THAT(table.columns,
-              testing::ElementsAre(testing::Field(&TableColumn::priority, 0), testing::Field(&TableColumn::priority, 2),
-                                   testing::Field(&TableColumn::priority, 0)));
-  EXPECT_THAT(table.rows,
-              testing::ElementsAre(testing::ElementsAre("a,b", "1.5 s", "1"), testing::ElementsAre("=c", "lost", "0")));
+              ElementsAre(testing::Field(&TableColumn::numeric, false), testing::Field(&TableColumn::numeric, true),
+                          testing::Field(&TableColumn::numeric, true)));
+  EXPECT_THAT(table.columns,
+              ElementsAre(testing::Field(&TableColumn::priority, 0), testing::Field(&TableColumn::priority, 2),
+                          testing::Field(&TableColumn::priority, 0)));
+  EXPECT_THAT(table.rows, ElementsAre(ElementsAre("a,b", "1.5 s", "1"), ElementsAre("=c", "lost", "0")));
   EXPECT_EQ(csv_lines({json_of(Form::values, steps[1], step_fields)}), "name,seconds\n\"'=c\",\n");
 }
 

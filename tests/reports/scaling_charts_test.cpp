@@ -1,5 +1,3 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <map>
 
@@ -8,11 +6,10 @@
 #include "reports/scaling/series.hpp"
 #include "reports/scaling/sides.hpp"
 #include "tests/reports/scaling_points.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::scaling_charts_test {
 namespace {
-
-using testing::ElementsAre;
 
 TEST(ScalingCharts, HaveOneSeriesPerStrategyAndNetworkByRisingGpus) {
   const Document document =
@@ -164,7 +161,7 @@ TEST(ScalingCharts, ShowTheBestOfEitherSideOnEachNetwork) {
   for (const char* network : {"c", "a", "b", "d"})
     for (const char* strategy : {"ring", "ps (sliced, colocated)"})
       expected.push_back(std::string(strategy) + " on " + network);
-  EXPECT_THAT(shown_labels(chart), testing::ElementsAreArray(expected));
+  EXPECT_THAT(shown_labels(chart), ElementsAreArray(expected));
 }
 
 TEST(ScalingCharts, HideNothingOfEightLines) {
@@ -172,9 +169,9 @@ TEST(ScalingCharts, HideNothingOfEightLines) {
   for (const char* network : {"a", "b", "c", "d"})
     for (const Strategy& strategy : {kRings, kRingFp16})
       points.push_back(simulated("vgg16", network, 8, strategy, 0.5));
-  EXPECT_THAT(shown_labels(all_of<ChartGroup>(report_on(points)).at(0).charts.at(0)), testing::SizeIs(1 + 8));
+  EXPECT_THAT(shown_labels(all_of<ChartGroup>(report_on(points)).at(0).charts.at(0)), SizeIs(1 + 8));
   points.push_back(simulated("vgg16", "e", 8, kRings, 0.4));
-  EXPECT_THAT(shown_labels(all_of<ChartGroup>(report_on(points)).at(0).charts.at(0)), testing::SizeIs(1 + 9));
+  EXPECT_THAT(shown_labels(all_of<ChartGroup>(report_on(points)).at(0).charts.at(0)), SizeIs(1 + 9));
 }
 
 TEST(ScalingCharts, TellNumbersOfServersAndBatchesApart) {

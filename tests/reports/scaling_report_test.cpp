@@ -1,19 +1,13 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/scaling/words.hpp"
 #include "tests/reports/scaling_points.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::scaling_report_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
 
 TEST(ScalingReport, OfNothingSaysSo) {
   const Document document = report_on({});
@@ -60,7 +54,7 @@ TEST(ScalingReport, DrawsEachMethodOfTrainingOnceWhereThereIsAnother) {
   unknown.asked.strategy.method = "of-a-newer-hbench";
   const std::vector<Lanes> pictures = all_of<Lanes>(report_on({synchronous, sharded, sharded, unknown}));
   ASSERT_EQ(pictures.size(), 2u);
-  EXPECT_THAT(pictures.back().title, testing::StartsWith("zero:1: "));
+  EXPECT_THAT(pictures.back().title, StartsWith("zero:1: "));
   EXPECT_EQ(pictures.back().rows.size(), 3u);
   EXPECT_THAT(kHtmlFormat.render({.blocks = {pictures.back()}}), HasSubstr(">all-gather parameters</text>"));
 }

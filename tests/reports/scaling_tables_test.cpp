@@ -1,17 +1,11 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <map>
 
 #include "tests/reports/scaling_points.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::scaling_tables_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
 
 TEST(ScalingTables, CompareEitherSideByItsBestOnTheMostGpus) {
   Strategy eight = kDedicatedServers;
@@ -90,8 +84,7 @@ TEST(ScalingTables, HaveThePredictedCostsOfMethodsWhoseStepsWereTimed) {
   Point elsewhere = by_method("zero:1", 0.6, 70);
   elsewhere.asked.profile = "slow";
   EXPECT_THAT(sent_cells({timed("", 0.7), timed("zero:1", 0.6), by_method("", 0.7, 100), elsewhere}),
-              testing::UnorderedElementsAre(testing::Pair("emulated synchronous", "100 MB, predicted"),
-                                            testing::Pair("emulated zero:1", "-")))
+              UnorderedElementsAre(Pair("emulated synchronous", "100 MB, predicted"), Pair("emulated zero:1", "-")))
       << "of another network it is no prediction of this step";
 }
 
@@ -212,7 +205,7 @@ TEST(ScalingTables, GiveASourceOneNumber) {
 TEST(ScalingTables, ListEveryPointThatDidNotFailByEvidenceWithNumberedSources) {
   const Document document =
       report_on({simulated("vgg16", "slow", 4, kRings, 0.9), published("slow", 4, kRings, 0.88), failure("lost")});
-  EXPECT_THAT(rows_of(document, "1 simulated point"), testing::SizeIs(1));
+  EXPECT_THAT(rows_of(document, "1 simulated point"), SizeIs(1));
   EXPECT_THAT(rows_of(document, "1 published point"),
               ElementsAre(ElementsAre("VGG-16", "slow (10 GbE)", "ring", "4", "32", "published", "352", "88.0 %", "-",
                                       "-", "S1")));
@@ -326,7 +319,7 @@ TEST(ScalingTables, AlignNumbersToTheRightAndNothingElse) {
 
 TEST(ScalingTables, StandInSectionsOfOneLevelAndEndWithWhatTheWordsMean) {
   const Document document = rich_report();
-  EXPECT_THAT(all_of<Heading>(document), testing::Each(testing::Field(&Heading::level, 1)));
+  EXPECT_THAT(all_of<Heading>(document), Each(testing::Field(&Heading::level, 1)));
   EXPECT_EQ(all_of<Table>(document).back().caption, "What the words mean");
 }
 

@@ -1,16 +1,13 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <iterator>
 #include <limits>
 #include <sstream>
 
 #include "tests/reports/scaling_points.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::scaling_verdict_test {
 namespace {
-
-using testing::ElementsAre;
 
 /// Both sentences of the verdict.
 std::string verdicts_on(std::vector<Point> points) {

@@ -1,14 +1,10 @@
 #include "reports/short_form.hpp"
 
-#include <gmock/gmock.h>
-
 #include "reports/formats/formats.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::short_form_test {
 namespace {
-
-using testing::HasSubstr;
-using testing::Not;
 
 Document long_document(std::size_t rows) {
   Table table{.caption = "Rows", .columns = {numbers("number"), "text"}};

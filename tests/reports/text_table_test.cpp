@@ -1,10 +1,9 @@
 #include "reports/formats/text_table.hpp"
 
-#include <gmock/gmock.h>
-
 #include <sstream>
 
 #include "reports/formats/plain_text.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::text_table_test {
 namespace {
@@ -160,8 +159,8 @@ TEST(TextTable, BecomesParagraphsWhereCellsWouldHaveManyLines) {
   const Table table{.columns = {"name", "source"},
                     .rows = {{"ring", "word " + repeated(std::string(40, 'x') + " ", 6)}, {"b", ""}}};
   const std::string text = text_table(table, 70);
-  EXPECT_THAT(text, testing::StartsWith("ring\n  source  word"));
-  EXPECT_THAT(text, testing::EndsWith("\n\nb\n")) << "an empty cell has no line";
+  EXPECT_THAT(text, StartsWith("ring\n  source  word"));
+  EXPECT_THAT(text, EndsWith("\n\nb\n")) << "an empty cell has no line";
 }
 
 TEST(WrappedText, IndentsEveryLineButTheFirst) {

@@ -1,28 +1,21 @@
 // The forms of a check that other programs read, with text in them that somebody means ill with.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
 
-#include "analysis/track/check.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/plain_text.hpp"
 #include "reports/trace/traced.hpp"
 #include "reports/track/check.hpp"
 #include "tests/support/hostile_text.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::track_outputs_test {
 namespace {
-
-using testing::AllOf;
-using testing::Each;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
 
 /// A case of each verdict, and one that failed, with the text wherever text from outside goes.
 TrackReport report_saying(const std::string& text) {
@@ -244,7 +237,7 @@ TEST(TraceDocument, NamesEachCaseAboveWhatIsKnownOfIt) {
   const Document document = trace_document(cases);
   for (const Block& block : document.blocks)
     if (const auto* heading = std::get_if<Heading>(&block)) headings.push_back(heading->text);
-  EXPECT_THAT(headings, testing::ElementsAre("resnet18, 2 ranks, ring", "resnet18, 4 ranks, ring"));
+  EXPECT_THAT(headings, ElementsAre("resnet18, 2 ranks, ring", "resnet18, 4 ranks, ring"));
   EXPECT_TRUE(std::holds_alternative<Heading>(document.blocks.front()));
 }
 

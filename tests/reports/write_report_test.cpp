@@ -1,6 +1,5 @@
 #include "reports/write_report.hpp"
 
-#include <gmock/gmock.h>
 #include <sys/resource.h>
 
 #include <csignal>
@@ -10,13 +9,13 @@
 #include "collectives/base/error.hpp"
 #include "tests/reports/run_gnuplot.hpp"
 #include "tests/reports/samples.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::write_report_test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
 
 class WriteReport : public testing::Test {
  protected:
@@ -58,7 +57,7 @@ TEST_F(WriteReport, StartsOneGnuplotForAllCharts) {
   int started = 0;
   write_report(rich_document(), folder_, [&](const auto& argv, const auto& script) {
     ++started;
-    EXPECT_THAT(argv, testing::ElementsAre("gnuplot", "-d", "-"));
+    EXPECT_THAT(argv, ElementsAre("gnuplot", "-d", "-"));
     return obedient_gnuplot(argv, script);
   });
   EXPECT_EQ(started, 1);
@@ -163,7 +162,7 @@ TEST_F(Gnuplot, DrawsHostileTextAsText) {
   const std::string svg = bytes_of(folder_ / "it's" / "charts" /
                                    "it-s--n--touch-pwned---script------Bold-x---x----system--touch-pwned--.svg");
   EXPECT_THAT(svg, HasSubstr("it's \\n `touch pwned` &lt;script"));
-  EXPECT_THAT(svg, testing::Not(HasSubstr("<script>")));
+  EXPECT_THAT(svg, Not(HasSubstr("<script>")));
   EXPECT_FALSE(fs::exists("pwned"));
 }
 

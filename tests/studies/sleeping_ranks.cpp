@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <mutex>
 #include <numeric>
 #include <string>
 #include <thread>

@@ -1,18 +1,16 @@
 #pragma once
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <string>
 
 #include "collectives/base/error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench {
 
 /// `call` must throw an `Error` with this code, a one-line message like `message` and a hint like `hint`.
 template <class Call>
 void expect_error(Call call, ExitCode code, const ::testing::Matcher<std::string>& message,
-                  const ::testing::Matcher<std::string>& hint = ::testing::Not(::testing::IsEmpty())) {
+                  const ::testing::Matcher<std::string>& hint = Not(IsEmpty())) {
   try {
     call();
     ADD_FAILURE() << "no error";
@@ -44,7 +42,7 @@ void expect_usage_error(Action action, const std::string& message, const std::st
     ADD_FAILURE() << "no error; expected: " << message;
   } catch (const Error& error) {
     EXPECT_EQ(error.what(), message);
-    EXPECT_THAT(error.hint(), ::testing::HasSubstr(hint)) << message;
+    EXPECT_THAT(error.hint(), HasSubstr(hint)) << message;
     EXPECT_EQ(error.code(), ExitCode::usage) << message;
   }
 }

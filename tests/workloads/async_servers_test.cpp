@@ -3,20 +3,16 @@
 #include "workloads/engine/async_servers.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
 
+#include "tests/support/matchers.hpp"
 #include "tests/workloads/counting_compute.hpp"
 
 namespace hbench::async_servers_test {
 namespace {
-
-using ::testing::Each;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 TrainingRequest counting_request(const char* method, World world, const char* placement = "greedy",
                                  const char* fusion = "none") {
@@ -113,8 +109,8 @@ TEST(AsyncServers, ApplyWhatCodedPushesSay) {
 // One element of four in each push: with error feedback the n-th brings n gradients of an element that has waited.
 TEST(SumOfPushes, IsAsByHand) {
   const auto sum = [](const char* compressor) { return sum_of_pushes(parse_compressor(compressor), 4, 1, 4); };
-  EXPECT_THAT(sum("ef:topk:0.25"), ::testing::UnorderedElementsAre(1, 2, 3, 4));
-  EXPECT_THAT(sum("topk:0.25"), ::testing::UnorderedElementsAre(0, 0, 0, 4));
+  EXPECT_THAT(sum("ef:topk:0.25"), UnorderedElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(sum("topk:0.25"), UnorderedElementsAre(0, 0, 0, 4));
 }
 
 /// How far a parameter of 0 is moved by steps of one gradient.
@@ -212,8 +208,8 @@ TEST(AsyncServers, NameAWorkerThatStopsAnswering) {
     };
     const Trained all = train_counting(request, how);
     EXPECT_EQ(all.failures[1], "struck");
-    EXPECT_THAT(all.failures, Each(::testing::Not(IsEmpty()))) << "all end";
-    EXPECT_THAT(all.failures, ::testing::Contains(HasSubstr("waited 500 ms for rank 1")));
+    EXPECT_THAT(all.failures, Each(Not(IsEmpty()))) << "all end";
+    EXPECT_THAT(all.failures, Contains(HasSubstr("waited 500 ms for rank 1")));
   }
 }
 

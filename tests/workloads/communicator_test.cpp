@@ -3,9 +3,9 @@
 #include "workloads/engine/communicator.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "tests/collectives/shared_ranks.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/workloads/counting_doorbell.hpp"
 #include "tests/workloads/engine_ranks.hpp"
 
@@ -13,9 +13,6 @@ namespace hbench::communicator_test {
 namespace {
 
 using support::CountingDoorbell;
-using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using namespace std::chrono_literals;
 
 /// An endpoint without a doorbell, like MPI's.

@@ -1,16 +1,12 @@
 #include "workloads/engine/coordinator.hpp"
 
-#include <gmock/gmock.h>
-
 #include <array>
 
+#include "tests/support/matchers.hpp"
 #include "workloads/methods/method.hpp"
 
 namespace hbench::coordinator_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 constexpr std::array<std::int64_t, 3> kBytes{4, 8, 12};
 

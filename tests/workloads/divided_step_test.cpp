@@ -2,16 +2,13 @@
 
 #include "workloads/simulation/step_times.hpp"
 
-#include <gmock/gmock.h>
-
 #include "tests/collectives/clusters.hpp"
+#include "tests/support/matchers.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 #include "workloads/step/divided_model.hpp"
 
 namespace hbench::divided_step_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr double kTolerance = 1e-9;
 

@@ -1,18 +1,15 @@
 // The engine without LibTorch: the "gradients" are numbers whose sums are exact.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/workloads/engine_ranks.hpp"
 
 namespace hbench::engine_test {
 namespace {
 
 using support::LazyDevice;
-using ::testing::Each;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 struct Variant {
   const char* algorithm;

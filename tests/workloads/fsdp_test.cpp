@@ -1,18 +1,15 @@
 // Fully sharded training: the units of a model, and steps in closed form.
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 
 #include "tests/collectives/clusters.hpp"
+#include "tests/support/matchers.hpp"
 #include "workloads/methods/plan_check.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 #include "workloads/step/timeline.hpp"
 
 namespace hbench::fsdp_test {
 namespace {
-
-using ::testing::ElementsAre;
 
 StepTimeline timeline_of(std::vector<GradientEvent> gradients) {
   return {.forward = Seconds(0.010), .backward = Seconds(0.020), .gradients = std::move(gradients)};
@@ -84,14 +81,14 @@ TEST(Fsdp, IsRefusedWhereRanksAddUpPartsThatTheyLack) {
   EXPECT_EQ(prove_plan(plan, 2).refusal, "");
   for (Task& task : plan.tasks)
     if (task.part_among) task.part_among = RankGroups{.size = 1};
-  EXPECT_THAT(prove_plan(plan, 2).refusal, ::testing::HasSubstr("sends gradients that rank 1 lacks"));
+  EXPECT_THAT(prove_plan(plan, 2).refusal, HasSubstr("sends gradients that rank 1 lacks"));
 }
 
 TEST(Fsdp, IsRefusedWhereAMicroBatchOverwritesGradientsOnTheirWay) {
   StepPlan plan = parse_method("fsdp").plan(true, {.micro_batches = 2});
   for (Task& task : plan.tasks)
     if (task.kind == TaskKind::backward && task.micro_batch == 1) task.after.pop_back();
-  EXPECT_THAT(prove_plan(plan).refusal, ::testing::HasSubstr("use the same gradients at once"));
+  EXPECT_THAT(prove_plan(plan).refusal, HasSubstr("use the same gradients at once"));
 }
 
 // What a broken one would do: compute with parameters that are no longer there.

@@ -1,22 +1,18 @@
 // Ranks that average with one other, drawn anew in each iteration.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <cmath>
 #include <set>
 
+#include "tests/support/matchers.hpp"
 #include "tests/workloads/counting_compute.hpp"
 #include "workloads/methods/step_plan.hpp"
 
 namespace hbench::gossip_test {
 namespace {
 
-using ::testing::AnyOf;
-using ::testing::Each;
-using ::testing::FloatNear;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
+using testing::FloatNear;
 
 TrainingRequest gossip_request(int workers, const char* fusion = "none") {
   TrainingRequest request = make_request({.workers = workers}, "ring", "", fusion);
@@ -92,7 +88,7 @@ TEST(Partner, IsDrawnAmongAllOthersAndTheSameEachTime) {
     drawn.insert(partner_of(2, iteration, 5));
     EXPECT_EQ(partner_of(2, iteration, 5), partner_of(2, iteration, 5));
   }
-  EXPECT_THAT(drawn, ::testing::ElementsAre(0, 1, 3, 4));
+  EXPECT_THAT(drawn, ElementsAre(0, 1, 3, 4));
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // Training on a GPU: skipped, with the reason, where there is none.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "collectives/executors/executor.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/workloads/training_cases.hpp"
 #include "workloads/libtorch.hpp"
 #include "workloads/training.hpp"
@@ -126,7 +126,7 @@ TEST_F(GpuTraining, ByEveryMethodWithoutStepsInCommonEndsInCommon) {
       const auto on_gpus = train_on_gpus(request, "cuda");
       EXPECT_EQ(on_gpus[0], on_gpus[1]);
       EXPECT_EQ(on_gpus[0], on_gpus[2]);
-      EXPECT_THAT(on_gpus[0], ::testing::Each(::testing::Truly([](float x) { return std::isfinite(x); })));
+      EXPECT_THAT(on_gpus[0], Each(::testing::Truly([](float x) { return std::isfinite(x); })));
       EXPECT_GT(largest_difference(on_gpus[0], make_replica(request, 0).parameters()), 1e-3) << "trained";
       if (method != "decentralized") continue;  // the others follow the clock
       request.strategy.on_gpu = false;
@@ -144,7 +144,7 @@ TEST_F(GpuTraining, InEveryPrecisionKeepsWorkersTogether) {
     request.learning_rate = 1e-3;
     const auto ends = train_on_gpus(request, "cuda");
     EXPECT_EQ(ends[0], ends[1]) << entry->name;
-    EXPECT_THAT(ends[0], ::testing::Each(::testing::Truly([](float x) { return std::isfinite(x); }))) << entry->name;
+    EXPECT_THAT(ends[0], Each(::testing::Truly([](float x) { return std::isfinite(x); }))) << entry->name;
   }
 }
 
@@ -163,7 +163,7 @@ std::vector<DeviceMemory> fill_memory(Device& device) {
     try {
       while (true) taken.push_back(device.allocate(bytes));
     } catch (const Error& error) {
-      EXPECT_THAT(error.what(), ::testing::HasSubstr("out of memory"));
+      EXPECT_THAT(error.what(), HasSubstr("out of memory"));
     }
   }
   return taken;
@@ -175,8 +175,8 @@ TEST_F(GpuTraining, SaysThatMemoryIsNotEnoughAndWhatToDo) {
   request.image_size = 224;
   const auto device = make_cuda_device(0);
   const std::vector<DeviceMemory> taken = fill_memory(*device);
-  expect_error([&] { reference_parameters(request); }, ExitCode::environment, ::testing::HasSubstr("out of memory"),
-               ::testing::HasSubstr("--batch"));
+  expect_error([&] { reference_parameters(request); }, ExitCode::environment, HasSubstr("out of memory"),
+               HasSubstr("--batch"));
 }
 
 }  // namespace

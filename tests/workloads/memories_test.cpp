@@ -1,16 +1,14 @@
 #include "workloads/engine/memories.hpp"
 
-#include <gmock/gmock.h>
-
 #include <cstring>
 
 #include "tests/collectives/lazy_device.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::memories_test {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::FloatEq;
+using testing::FloatEq;
 
 /// Keeps the whole part of every element: what is lost is easy to see.
 class WholePart final : public Codec {

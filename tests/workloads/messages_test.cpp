@@ -1,15 +1,11 @@
 #include "workloads/engine/messages.hpp"
 
-#include <gmock/gmock.h>
-
 #include <numeric>
+
+#include "tests/support/matchers.hpp"
 
 namespace hbench::messages_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 TEST(Messages, TellTheTensorsOfAWholeModelInOneMessage) {
   std::vector<std::int32_t> tensors(467);  // ResNet-152

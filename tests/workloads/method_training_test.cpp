@@ -1,14 +1,12 @@
 // Training by methods whose ranks go through their steps together, with ranks that are threads of this process.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
+#include "tests/support/matchers.hpp"
 #include "tests/workloads/training_checks.hpp"
 
 namespace hbench::method_training_test {
 namespace {
-
-using ::testing::SizeIs;
 
 TEST(MethodTraining, WithShardedStateEndsWhereOneWorkerWithAllSamplesDoes) {
   for (const char* method : {"zero:1", "zero:2"})

@@ -1,7 +1,6 @@
 #include "workloads/methods/method.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <set>
@@ -9,6 +8,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "workloads/methods/plan_check.hpp"
 #include "workloads/methods/plan_ranks.hpp"
 #include "workloads/methods/step_progress.hpp"
@@ -17,8 +17,8 @@
 namespace hbench::methods_test {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+/// In the place of hundreds of iterations, and with the same remainders by what follows as the usual 500.
+constexpr double kFew = 20;
 
 class EveryMethod : public ::testing::TestWithParam<const Method*> {
  protected:
@@ -30,8 +30,8 @@ class EveryMethod : public ::testing::TestWithParam<const Method*> {
         std::string text(method.name);
         for (std::size_t other = 0; other < method.fields.size(); ++other) {
           const NumberField& given = method.fields[other];
-          text +=
-              fmt::format(":{}", other == field ? std::clamp(value, given.smallest, given.largest) : given.standard);
+          text += fmt::format(":{}", other == field ? std::clamp(value, given.smallest, given.largest)
+                                                    : std::min(given.standard, kFew));
         }
         all.push_back(parse_method(text));
       }
@@ -42,8 +42,12 @@ class EveryMethod : public ::testing::TestWithParam<const Method*> {
 TEST_P(EveryMethod, HasAPlanThatIsProved) {
   for (const MethodChoice& choice : choices())
     for (const bool overlap : {false, true})
-      for (const int ranks : {2, 3, 5})
-        EXPECT_EQ(prove_plan(choice.plan(overlap), ranks).refusal, "") << choice.text() << ", " << ranks << " groups";
+      for (const int ranks : {2, 3, 5}) {
+        const StepPlan plan = choice.plan(overlap);
+        // Hundreds of iterations are proved once: of more ranks few of them say the same.
+        if (plan.start() + plan.cycle() > 200 && ranks > 2) continue;
+        EXPECT_EQ(prove_plan(plan, ranks).refusal, "") << choice.text() << ", " << ranks << " groups";
+      }
 }
 
 TEST_P(EveryMethod, IsReadBackFromItsText) {

@@ -1,23 +1,18 @@
 #include "workloads/models/models.hpp"
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
 #include <ranges>
 #include <set>
 
+#include "tests/support/matchers.hpp"
 #include "workloads/engine/replica.hpp"
 #include "workloads/step/trace.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench::models_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsSupersetOf;
-using ::testing::SizeIs;
 
 std::int64_t sum(const std::vector<std::int64_t>& values) {
   return std::accumulate(values.begin(), values.end(), std::int64_t{0});
@@ -114,8 +109,8 @@ TEST(Timeline, ListsEveryGradientInTheOrderInWhichItIsReady) {
   const StepTimeline timeline = record_timeline({.model = "lenet5", .batch = 4, .image_size = 32, .steps = 3});
   ASSERT_THAT(timeline.gradients, SizeIs(10));
   EXPECT_EQ(timeline.batch, 4);
-  EXPECT_THAT(timeline.gradients.back().tensor, testing::StartsWith("conv1."));
-  EXPECT_THAT(timeline.gradients.front().tensor, testing::StartsWith("fc3."));
+  EXPECT_THAT(timeline.gradients.back().tensor, StartsWith("conv1."));
+  EXPECT_THAT(timeline.gradients.front().tensor, StartsWith("fc3."));
   Seconds before{0};
   for (const GradientEvent& gradient : timeline.gradients) {
     EXPECT_GE(gradient.ready, before);

@@ -1,22 +1,16 @@
 // What mixing with neighbours does to the parameters of all ranks.
 
-#include "workloads/engine/means.hpp"
-
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <numbers>
 
 #include "collectives/transport/transport.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/workloads/engine_ranks.hpp"
+#include "workloads/engine/means.hpp"
 #include "workloads/methods/step_plan.hpp"
 
 namespace hbench::neighbour_mean_test {
 namespace {
-
-using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 using Parameters = std::vector<std::vector<float>>;  // by rank
 

@@ -1,16 +1,13 @@
 #include "workloads/optimizers/optimizer.hpp"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 
 #include "collectives/base/error.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::optimizers_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 /// Parameters of an optimizer with its state, on the host.
 class Trained {

@@ -2,17 +2,14 @@
 
 #include "workloads/models/own_model.hpp"
 
-#include <gmock/gmock.h>
-
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench::own_model_test {
 namespace {
 
 using namespace std::string_view_literals;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 TEST(SampleShape, IsReadAsItIsWritten) {
   EXPECT_THAT(parse_sample_shape("3x224x224").sizes, ElementsAre(3, 224, 224));

@@ -1,14 +1,11 @@
 #include "workloads/simulation/pipeline.hpp"
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
+
+#include "tests/support/matchers.hpp"
 
 namespace hbench::pipeline_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr double kTolerance = 1e-9;
 
@@ -26,18 +23,12 @@ double length(const std::vector<std::vector<TimedPass>>& stages) {
 /// Stages, micro-batches, chunks.
 const std::vector<ModelDivision>& divisions() {
   static const std::vector<ModelDivision> all = [] {
+    using Numbers = std::array<int, 3>;
     std::vector<ModelDivision> some;
-    for (const auto& [stages, micro_batches, chunks] : std::vector<std::array<int, 3>>{{1, 5, 1},
-                                                                                       {2, 1, 1},
-                                                                                       {4, 8, 1},
-                                                                                       {8, 3, 1},
-                                                                                       {35, 280, 1},
-                                                                                       {64, 512, 1},
-                                                                                       {2, 8, 4},
-                                                                                       {4, 4, 2},
-                                                                                       {4, 16, 3},
-                                                                                       {8, 64, 3},
-                                                                                       {35, 280, 3}})
+    for (const auto& [stages, micro_batches, chunks] :
+         {Numbers{1, 5, 1}, Numbers{2, 1, 1}, Numbers{4, 8, 1}, Numbers{8, 3, 1}, Numbers{35, 280, 1},
+          Numbers{64, 512, 1}, Numbers{2, 8, 4}, Numbers{4, 4, 2}, Numbers{4, 16, 3}, Numbers{8, 64, 3},
+          Numbers{35, 280, 3}})
       some.push_back({.stages = stages, .micro_batches = micro_batches, .chunks = chunks});
     return some;
   }();

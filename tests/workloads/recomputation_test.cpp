@@ -2,15 +2,11 @@
 
 #include "workloads/step/step_memory.hpp"
 
-#include <gmock/gmock.h>
-
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::recomputation_test {
 namespace {
-
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 // Narayanan et al., SC 2021, section 5: 96 B s l h^2 (1 + s / 6h + V / 16lh) with recomputation of all layers; without,
 // 72 B s l h^2 (1 + s / 6h + V / 12lh). The forward pass is a third of the latter.

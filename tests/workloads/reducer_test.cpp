@@ -1,13 +1,9 @@
 #include "workloads/engine/reducer.hpp"
 
-#include <gmock/gmock.h>
+#include "tests/support/matchers.hpp"
 
 namespace hbench::reducer_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
 
 /// The all-reduce of a synchronous plan.
 constexpr int kReduce = 2;

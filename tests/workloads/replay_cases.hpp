@@ -2,14 +2,13 @@
 
 // What the tests of replayed steps share: a timeline, and all ranks that replay it as threads.
 
-#include <gmock/gmock.h>
-
 #include <map>
 #include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "tests/support/matchers.hpp"
 #include "tests/workloads/engine_ranks.hpp"
 #include "workloads/engine/replay.hpp"
 
@@ -60,7 +59,7 @@ inline Replayed replay_on_threads(const TrainingRequest& request, const ReplayRe
 /// The same, of a job in which nobody fails and whose workers end with equal numbers.
 inline Replayed expect_to_end_alike(const TrainingRequest& request, const ReplayRequest& replayed) {
   Replayed all = replay_on_threads(request, replayed);
-  EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+  EXPECT_THAT(all.failures, Each(IsEmpty()));
   EXPECT_EQ(all.digests.size(), 1U);
   return all;
 }

@@ -3,7 +3,6 @@
 #include "workloads/engine/replay.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <chrono>
 #include <cmath>
@@ -11,13 +10,13 @@
 #include <set>
 
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/workloads/replay_cases.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
 namespace hbench::replay_test {
 namespace {
 
-using ::testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
 
 TEST(Replay, SumsRealGradientsWhateverTheAlgorithmAndTheFusion) {

@@ -1,10 +1,9 @@
 // Models of one's own: files of TorchScript, made here, that LibTorch trains.
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/workloads/script_files.hpp"
 #include "tests/workloads/training_cases.hpp"
@@ -13,8 +12,6 @@
 namespace hbench::script_model_test {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using Flaw = ScriptText::Flaw;
 
 /// A folder with a model, and a request that trains it.

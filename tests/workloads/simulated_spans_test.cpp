@@ -1,17 +1,14 @@
 // The spans of simulated steps, against time lines that can be drawn by hand.
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 
+#include "tests/support/matchers.hpp"
 #include "tests/workloads/simulated_step.hpp"
 
 namespace hbench::simulated_spans_test {
 namespace {
 
 using namespace ::hbench::support;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 struct SimulatedSpans {
   StepTimes times;

@@ -1,8 +1,7 @@
 #include "workloads/simulation/step_simulator.hpp"
 
-#include <gtest/gtest.h>
-
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/workloads/simulated_step.hpp"
 
 namespace hbench::step_simulator_test {
@@ -402,7 +401,7 @@ TEST(StepSimulator, RefusesAStepOfMoreCyclesThanAnybodyWaitsFor) {
   for (const double milliseconds : {4e8, 6.4e17}) {  // the last is so long that a cycle does not change the clock
     const StepTimeline weeks = three_tensors(5, 10, milliseconds, milliseconds);
     expect_error([&] { StepSimulator(round_cluster(), {.workers = 2}).run(weeks, ring("horovod:64MiB:1ms")); },
-                 ExitCode::usage, ::testing::HasSubstr("more than 10000000 cycles of horovod:64MiB:1ms"), ::testing::_);
+                 ExitCode::usage, HasSubstr("more than 10000000 cycles of horovod:64MiB:1ms"), ::testing::_);
   }
 }
 

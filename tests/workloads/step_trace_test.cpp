@@ -1,18 +1,13 @@
 #include "workloads/engine/step_trace.hpp"
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
-#include <array>
 
+#include "tests/support/matchers.hpp"
 #include "tests/workloads/engine_ranks.hpp"
 #include "workloads/engine/negotiator.hpp"
 
 namespace hbench::step_trace_test {
 namespace {
-
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 std::vector<Span> of_kind(const std::vector<Span>& spans, SpanKind kind) {
   std::vector<Span> found;

@@ -1,15 +1,12 @@
 #include "workloads/step/strategy.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "collectives/base/table.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::strategy_test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 std::string refusal(const char* algorithm, const char* compressor, const char* fusion, World world = {.workers = 2},
                     Precision precision = Precision::float32) {

@@ -1,12 +1,11 @@
 #include "workloads/step/trace.hpp"
 
-#include <gtest/gtest.h>
-
 #include <map>
 #include <set>
 
 #include "collectives/base/file.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/mutate.hpp"
 
 namespace hbench::trace_test {
@@ -109,7 +108,7 @@ TEST(Trace, BrokenTomlIsSaidSoWithItsLine) {
     parse_trace("format = 1\ntitle = \"un", "my.toml");
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), ::testing::StartsWith("my.toml:2: Error while parsing string"));
+    EXPECT_THAT(error.what(), StartsWith("my.toml:2: Error while parsing string"));
     EXPECT_EQ(error.code(), ExitCode::usage);
   }
 }

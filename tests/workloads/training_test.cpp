@@ -3,16 +3,13 @@
 #include "workloads/training.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
+#include "tests/support/matchers.hpp"
 #include "tests/workloads/training_checks.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench::training_test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::SizeIs;
 
 TEST(Training, OfManyWorkersEndsWhereOneWorkerWithAllSamplesDoes) {
   for (const Variant& variant : kVariants) {

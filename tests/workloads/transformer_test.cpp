@@ -1,19 +1,14 @@
 // Transformers by their numbers: tensors, FLOPs and messages.
 
-#include "workloads/step/transformer.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <array>
 
 #include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 #include "workloads/step/trace.hpp"
+#include "workloads/step/transformer.hpp"
 
 namespace hbench::transformer_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 // Published numbers of parameters, to the unit.
 TEST(Transformer, HasTheParametersOfThePublishedModel) {
@@ -154,7 +149,7 @@ TEST(ComputedTrace, IsLoadedByItsNameOrItsNumbers) {
 
 TEST(Workloads, OfAListHaveTheirOwnCommas) {
   EXPECT_THAT(split_workloads("vgg16,transformer:layers=2,hidden=64,gpt:layers=3,heads=2,resnet50", "--workload"),
-              ::testing::ElementsAre("vgg16", "transformer:layers=2,hidden=64", "gpt:layers=3,heads=2", "resnet50"));
+              ElementsAre("vgg16", "transformer:layers=2,hidden=64", "gpt:layers=3,heads=2", "resnet50"));
   expect_error([] { split_workloads("vgg16,,resnet50", "--workload"); }, ExitCode::usage, HasSubstr("--workload"));
 }
 

@@ -2,8 +2,6 @@
 
 /// Submissions to Kubernetes that tests of it share.
 
-#include <string>
-
 #include "tests/bench/submission_example.hpp"
 
 namespace hbench {
