@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/bench/program.hpp"
+#include "tests/collectives/shared_names.hpp"
 
 namespace hbench {
 

@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 
 #include "bench/output/points.hpp"
-#include "bench/verbs/report.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/matchers.hpp"
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "reports/report.hpp"
+#include "tests/reports/document_parts.hpp"
 
 /// Points that tests of the scaling report are about, and what they look for in it.
 namespace hbench {
