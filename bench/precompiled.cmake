@@ -34,7 +34,7 @@ set(HBENCH_APART
   bench/command bench/doctor bench/frameworks bench/front bench/hosts bench/output bench/submit bench/track bench/verbs bench/worker
   collectives/algorithms collectives/arithmetic collectives/compressors collectives/placement collectives/program
   collectives/transport
-  reports/prediction reports/scaling reports/track
+  reports/bandwidth reports/choose reports/compare reports/scaling reports/track reports/validate
   workloads/methods)
 function(hbench_join target)
   get_target_property(sources ${target} SOURCES)

@@ -14,7 +14,7 @@ namespace {
 // Since Debian 12 pip refuses to install outside of a virtual environment (PEP 668).
 constexpr std::string_view kInstallTensorflow =
     "P=$HOME/hbench-tensorflow && python3 -m venv $P && $P/bin/pip install tensorflow-cpu && "
-    "export HBENCH_PYTHON=$P/bin/python3:${HBENCH_PYTHON:-python3:/usr/bin/python3}";
+    "export HBENCH_PYTHON=$P/bin/python3:${HBENCH_PYTHON:-python3}";
 
 /// Why the ranks' scripts have no such network; empty where they have.
 std::string_view refuse_in_tensorflow(const ModelEntry& model) {
@@ -35,7 +35,7 @@ constexpr Framework kDeepspeedFramework{
         "$P/bin/pip install 'torch>=2.6' torchvision setuptools ninja && "
         "$P/bin/pip install --no-build-isolation deepspeed && PATH=$P/bin:$PATH DS_ACCELERATOR=cpu $P/bin/python3 -c "
         "'from deepspeed.ops.op_builder.cpu import ShareMemCommBuilder as S; S().load()' && "
-        "export HBENCH_PYTHON=$P/bin/python3:${HBENCH_PYTHON:-python3:/usr/bin/python3}",
+        "export HBENCH_PYTHON=$P/bin/python3:${HBENCH_PYTHON:-python3}",
     .preset = "ddp",
     .settings = kDeepspeedSettings,
     .on_gpu = true,
@@ -57,7 +57,7 @@ constexpr Framework kHorovodFramework{
         "libopenmpi-dev && P=$HOME/hbench-horovod && /usr/bin/python3 -m venv --system-site-packages $P && "
         "$P/bin/pip install wheel 'setuptools<66' && HOROVOD_WITH_PYTORCH=1 HOROVOD_WITH_MPI=1 HOROVOD_WITH_GLOO=1 "
         "$P/bin/pip install --no-cache-dir --no-build-isolation horovod && "
-        "export HBENCH_PYTHON=$P/bin/python3:${HBENCH_PYTHON:-python3:/usr/bin/python3}",
+        "export HBENCH_PYTHON=$P/bin/python3:${HBENCH_PYTHON:-python3}",
     .preset = "horovod",
     .settings = kHorovodSettings,
 };
@@ -83,7 +83,7 @@ constexpr Framework kPytorchFsdpFramework{
     .script = "pytorch_fsdp_rank.py",
     .install =
         "P=$HOME/hbench-fsdp && python3 -m venv $P && $P/bin/pip install 'torch>=2.6' torchvision && "
-        "export HBENCH_PYTHON=$P/bin/python3:${HBENCH_PYTHON:-python3:/usr/bin/python3}",
+        "export HBENCH_PYTHON=$P/bin/python3:${HBENCH_PYTHON:-python3}",
     .preset = "ddp",
     .method = "fsdp",
     .on_gpu = true,

@@ -148,6 +148,7 @@ void DocumentOutput::deliver(const Document& document, const std::function<std::
 }
 
 std::string tool_output(const ToolFormat& format, const std::vector<ToolFigure>& figures) {
+  if (figures.empty()) inform("hbench: no case of these was timed, and predictions are no benchmarks\n");
   if (const auto left_out = std::ranges::count(figures, false, format.takes); left_out > 0)
     inform("hbench: {} left out, for which {} has no place; bencher takes all\n", counted(left_out, "case"),
            format.name);

@@ -54,7 +54,8 @@ class DocumentOutput {
   const Format* format_ = nullptr;  ///< null: the terminal's, or a picture
 };
 
-/// Returns `tool_text`. Figures that the format does not take are counted on standard error.
+/// Returns `tool_text`. Figures that the format does not take are counted on standard error, which says too where
+/// there are none.
 std::string tool_output(const ToolFormat& format, const std::vector<ToolFigure>& figures);
 
 /// Writes what a flag names, as `replace_file` does: whole or not at all; `flag` is what chooses another one. \throws

@@ -13,7 +13,7 @@
 namespace hbench {
 namespace {
 
-std::string signed_percent(double value) { return fmt::format("{:+.0f} %", 100 * value); }
+std::string rounded_percent(double value) { return fmt::format("{:+.0f} %", 100 * value); }
 std::string rate_text(double value) { return fmt::format("{:.4g}", value); }
 
 void rate_fields(Row& row, const RateValidation& each) {
@@ -25,7 +25,7 @@ void rate_fields(Row& row, const RateValidation& each) {
   row.field("measured_samples_per_second", each.measured.samples_per_second).in("measured", rate_text);
   row.field("modelled_samples_per_second", each.modelled.samples_per_second, "without the GPUs of this family")
       .in("modelled", rate_text);
-  row.field("error", each.error(), "modelled over measured, less 1").in("error", signed_percent);
+  row.field("error", each.error(), "modelled over measured, less 1").in("error", rounded_percent);
   row.field("factor", each.modelled.factor, "the model's 90 % band: the rate may be higher or lower by it");
   row.field("held", each.is_held(), "the band holds the measured rate").in("in the band");
   row.field("source", each.measured.source);

@@ -14,7 +14,7 @@ namespace {
 const std::regex kIntoAnEnvironment(
     R"((apt-get install [^&]+ && )?P=\$HOME/hbench-\w+ && \S*python3 -m venv (--system-site-packages )?\$P && )"
     R"(.*\$P/bin/pip install .* && )"
-    R"(export HBENCH_PYTHON=\$P/bin/python3:\$\{HBENCH_PYTHON:-python3:/usr/bin/python3\})");
+    R"(export HBENCH_PYTHON=\$P/bin/python3:\$\{HBENCH_PYTHON:-python3\})");
 
 TEST(FrameworkInstallation, IsOfDebiansPackagesOrIntoAVirtualEnvironmentThatTheLineAddsToThoseOfHbench) {
   for (const Framework* each : frameworks()) {

@@ -94,7 +94,7 @@ TEST_F(TrackPairProgram, WritesWhatContinuousIntegrationReads) {
                                {"--junit", "pair.xml", "--github", "--format", "markdown"});
   EXPECT_EQ(outcome.code, 10) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("1 regressed"), Not(HasSubstr("::error"))));
-  EXPECT_THAT(outcome.err, StartsWith("::error title=regressed%3A a]]>_ms::+10.0 %25"));
+  EXPECT_THAT(outcome.err, StartsWith("::error title=regressed%3A a]]>_ms::regressed by 10.0 %25"));
   EXPECT_THAT(bytes_of(workplace_ / "pair.xml"), AllOf(HasSubstr("failures=\"1\""), HasSubstr("a]]&gt;_ms")));
 }
 

@@ -182,7 +182,7 @@ class GithubPairStory(Story):
         self.assertRegex(pair.log, r"(?m)^::error title=regressed%3A step step_ms::regressed by (19|20)\.\d %25: 12\.")
         self.expect_junit((self.server.artifacts["hbench-track"] / "junit.xml").read_text(), 1)
         (said,) = json.loads(self.server.comments.read_text())
-        self.assertRegex(said["body"], r"step step_ms regressed by (19|20)\.\d %")
+        self.assertRegex(said["body"], r"step step\\_ms regressed by (19|20)\.\d %")
         self.expect_nothing_was_run_by_a_name()
 
         with self.subTest("of a fork, whose jobs may write no comment"):
