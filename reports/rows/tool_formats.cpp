@@ -34,12 +34,18 @@ void add_repetitions(const ToolFigure& figure, Json& all) {
   }
 }
 
+Json no_names() { return Json::object(); }
+Json no_list() { return Json::array(); }
+Json no_benchmarks() { return {{"context", {{"executable", "hbench"}}}, {"benchmarks", Json::array()}}; }
+
 constexpr std::array kToolFormats{
-    ToolFormat{"bencher", "{}", [](const ToolFigure&) { return true; }, add_to_bencher},
-    ToolFormat{"customSmallerIsBetter", "[]", [](const ToolFigure& each) { return each.larger_is_worse; }, add_to_list},
-    ToolFormat{"customBiggerIsBetter", "[]", [](const ToolFigure& each) { return !each.larger_is_worse; }, add_to_list},
-    ToolFormat{"google-benchmark", R"({"context": {"executable": "hbench"}, "benchmarks": []})",
-               [](const ToolFigure& each) { return each.unit == "s"; }, add_repetitions}};
+    ToolFormat{"bencher", no_names, [](const ToolFigure&) { return true; }, add_to_bencher},
+    ToolFormat{"customSmallerIsBetter", no_list, [](const ToolFigure& each) { return each.larger_is_worse; },
+               add_to_list},
+    ToolFormat{"customBiggerIsBetter", no_list, [](const ToolFigure& each) { return !each.larger_is_worse; },
+               add_to_list},
+    ToolFormat{"google-benchmark", no_benchmarks, [](const ToolFigure& each) { return each.unit == "s"; },
+               add_repetitions}};
 
 }  // namespace
 
@@ -66,7 +72,7 @@ const ToolFormat* tool_format(std::string_view name) {
 }
 
 std::string tool_text(const ToolFormat& format, std::vector<ToolFigure> figures) {
-  Json all = Json::parse(format.none);
+  Json all = format.none();
   for (ToolFigure& each : figures) {
     if (!format.takes(each)) continue;
     if (each.unit == "s")

@@ -35,7 +35,7 @@ std::vector<ToolFigure> tool_figures(const std::vector<CaseResult>& results);
 
 struct ToolFormat {
   std::string_view name;
-  std::string_view none;                                               ///< JSON without a figure
+  nlohmann::ordered_json (*none)();                                    ///< without a figure
   bool (*takes)(const ToolFigure& figure);                             ///< whether it has a place for such a figure
   void (*add)(const ToolFigure& figure, nlohmann::ordered_json& all);  ///< whose times are in ns
 };
