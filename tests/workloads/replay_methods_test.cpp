@@ -164,6 +164,7 @@ TEST(ReplayedMethods, OfShardedParametersGathersAndScattersBlockByBlock) {
 TEST(ReplayedMethods, OfShardedParametersTakesTheTimelineTimesTheDilation) {
   TrainingRequest request = make_request({.workers = 2}, "ring", "", "none");
   request.strategy.method = parse_method("fsdp");
+  request.steps = 20;
   double least = 1;
   for (const StepReport& step : replay_on_threads(request, blocks_replay(2)).steps) {
     EXPECT_GE(step.step.value, 2 * (0.03 + 0.005 / 2));
