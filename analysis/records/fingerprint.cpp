@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <set>
 #include <sstream>
 
 #include "collectives/base/text.hpp"
