@@ -289,7 +289,7 @@ std::string key_with_fusion_by_name(Case published) {
 /// What was chosen with each row, by the key of its case.
 std::map<std::string, std::string> choices() {
   std::map<std::string, std::string> chosen;
-  for (const auto& rows : {own_rows(published_table(), "published.csv"), own_rows(mlperf_table(), "mlperf.csv")})
+  for (const auto& rows : {own_rows(kPublishedTable, "published.csv"), own_rows(kMlperfTable, "mlperf.csv")})
     for (const PublishedRow& row : rows) chosen.emplace(key_with_fusion_by_name(row.result.asked), row.chosen);
   return chosen;
 }
@@ -304,11 +304,11 @@ std::vector<CaseResult> published_results(std::istream& in, std::string_view fil
   return results_of(read_rows(in, file_name));
 }
 
-std::vector<CaseResult> published_results() { return results_of(own_rows(published_table(), "published.csv")); }
+std::vector<CaseResult> published_results() { return results_of(own_rows(kPublishedTable, "published.csv")); }
 
-std::vector<CaseResult> sharded_results() { return results_of(own_rows(sharded_table(), "sharded.csv")); }
+std::vector<CaseResult> sharded_results() { return results_of(own_rows(kShardedTable, "sharded.csv")); }
 
-std::vector<CaseResult> mlperf_results() { return results_of(own_rows(mlperf_table(), "mlperf.csv")); }
+std::vector<CaseResult> mlperf_results() { return results_of(own_rows(kMlperfTable, "mlperf.csv")); }
 
 std::string chosen_with(const Case& published) {
   static const std::map<std::string, std::string> kChoices = choices();

@@ -38,10 +38,8 @@ std::string chosen_with(const Case& published);
 /// Returns `owner/name` of a repository on GitHub, with the number of an issue: who says what a source has, so that
 /// rows of one do not count as several. Of other addresses it is the host.
 std::string publisher_of(std::string_view source);
-/// Its text, `analysis/published/published.csv`.
-std::string_view published_table();
-std::string_view mlperf_table();
-std::string_view sharded_table();
+/// The texts of the tables in this folder, which are built in.
+extern const std::string_view kPublishedTable, kMlperfTable, kShardedTable;
 
 struct CsvRow {
   std::size_t line = 0;  ///< of the row's first character, from 1

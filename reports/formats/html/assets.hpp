@@ -1,6 +1,6 @@
 #pragma once
 
-/// Files that are built into the program and put into every HTML report (`embed.cmake`).
+/// Files that are built into the program and put into every HTML report (`bench/embed.cmake`).
 
 #include <string_view>
 
