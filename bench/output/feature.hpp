@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/prediction/data.hpp"
 #include "bench/command/verb.hpp"
@@ -35,5 +36,13 @@ struct Feature {
 
 /// Of `bench/features.cmake`, in its order.
 std::span<const Feature* const> features();
+
+/// Returns what the core has of a kind, and then what each feature adds to it.
+template <class Entry>
+std::vector<Entry> with_features(std::span<const Entry> core, std::span<const Entry> Feature::*part) {
+  std::vector<Entry> all(core.begin(), core.end());
+  for (const Feature* feature : features()) all.insert(all.end(), (feature->*part).begin(), (feature->*part).end());
+  return all;
+}
 
 }  // namespace hbench

@@ -339,12 +339,7 @@ std::string listing_json(const Table& table, Form form) {
 }
 
 std::span<const Listing> listings() {
-  static const std::vector<Listing> all = [] {
-    std::vector<Listing> found(kListings.begin(), kListings.end());
-    for (const Feature* feature : features())
-      found.insert(found.end(), feature->listings.begin(), feature->listings.end());
-    return found;
-  }();
+  static const std::vector<Listing> all = with_features<Listing>(kListings, &Feature::listings);
   return all;
 }
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "bench/collective/summary.hpp"
@@ -48,11 +47,8 @@ ExitCode run_schemas(const Call& call) {
   app.footer("Examples:\n  hbench schemas --folder .");
   app.add_option("--folder", folder, "write the files into this folder, which exists");
   if (app.parse(call)) return ExitCode::good;
-  const auto write = [&](const PublishedSchema& each) {
+  for (const PublishedSchema& each : with_features<PublishedSchema>(kPublished, &Feature::schemas))
     write_whole(folder / fmt::format("{}.json", each.file), each.schema(), "--folder");
-  };
-  std::ranges::for_each(kPublished, write);
-  for (const Feature* feature : features()) std::ranges::for_each(feature->schemas, write);
   return ExitCode::good;
 }
 

@@ -95,15 +95,15 @@ class SweepExecution {
       progress_.clear();
       early();
     }
-    measure(in_turn);
+    measure(plan, in_turn);
     emulate_all(plan, alone);
   }
 
-  void measure(const Cases& cases) {
+  void measure(const SweepPlan& plan, const Cases& cases) {
     std::vector<const Case*> measured;
     for (const PlannedCase* each : cases) measured.push_back(&each->asked);
-    worst_ = std::max(worst_,
-                      measure_cases(sweep_.plan.cases, measured, sweep_.options.measure, 0, {progress_, store_, run_}));
+    worst_ =
+        std::max(worst_, measure_cases(plan.cases, measured, sweep_.options.measure, 0, {progress_, store_, run_}));
   }
 
   /// World by world: quick, and little is lost. What Ctrl-C has ended is no result.

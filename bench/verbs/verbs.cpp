@@ -16,8 +16,7 @@ constexpr std::array kInnerVerbs{&kEmulate, &kCompletion, &kCompleteWords, &kMan
 
 std::span<const Verb* const> verbs() {
   static const std::vector<const Verb*> all = [] {
-    std::vector<const Verb*> found(kCoreVerbs.begin(), kCoreVerbs.end());
-    for (const Feature* feature : features()) found.insert(found.end(), feature->verbs.begin(), feature->verbs.end());
+    std::vector<const Verb*> found = with_features<const Verb*>(kCoreVerbs, &Feature::verbs);
     std::ranges::sort(found, {}, &Verb::place);
     return found;
   }();
