@@ -4,6 +4,8 @@
 ///
 /// Values of flags that several verbs have.
 
+#include <fmt/format.h>
+
 #include <climits>
 #include <cstdint>
 #include <filesystem>
@@ -60,6 +62,20 @@ inline Option* add_dry_run(Arguments& app, bool& dry_run, Help help = "print the
 /// `--format`: of what is printed on standard output.
 inline Option* add_format(Arguments& app, std::string& format, Help help, Check rule = {}) {
   return app.add_option("--format", format, help, std::move(rule));
+}
+/// `--as`: of the files that are read.
+inline void add_file_format(Arguments& app, std::string& format) {
+  app.add_option("--as", format, "the format of all files (default: what each looks like)");
+}
+/// Returns a line of help.
+inline std::string format_line(std::string_view name, std::string_view summary) {
+  return fmt::format("  {:17} {}\n", name, summary);
+}
+/// Returns such a line for each of the formats.
+std::string format_lines(const auto& formats) {
+  std::string text;
+  for (const auto* format : formats) text += format_line(format->name, format->summary);
+  return text;
 }
 /// `--out`: a file, of which the end of the name says what is written.
 inline void add_out(Arguments& app, std::filesystem::path& file, Help help, const char* names = "--out") {

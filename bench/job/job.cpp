@@ -16,12 +16,6 @@
 namespace hbench {
 namespace {
 
-std::string formats_in_words() {
-  std::string text;
-  for (const JobFormat* format : job_formats()) text += fmt::format("  {:17} {}\n", format->name, format->summary);
-  return text;
-}
-
 /// The name of the timeline whose tensors were asked for: a known one, or a file of the user's own.
 std::string known_tensors(JobRequest& request, const Data& data) {
   request.known.push_back(data.traces.load(request.tensors));
@@ -45,7 +39,7 @@ ExitCode run_import_job(const Call& call) {
       "  hbench import-job nccl_trace_rank_0 nccl_trace_rank_1\n"
       "  hbench import-job inspector.log\n"
       "  hbench sweep --workload my_job.toml --profile my-cluster.toml --gpus 8..64 --evidence simulated\nFormats:\n" +
-      formats_in_words());
+      format_lines(job_formats()));
   app.add_option("FILE", files, "recordings, each of one rank of the job");
   add_batch(app, request.batch, "samples that one rank takes per step");
   app.add_option("--ranks", request.ranks, "of the job, where the files do not say it", in_range(1, kMillion));
@@ -54,7 +48,7 @@ ExitCode run_import_job(const Call& call) {
                  "the workload whose tensors these are, where the recording has no sizes");
   add_profile(app, profile,
               "the cluster where it ran, a name or FILE.toml: compare a prediction with what was measured");
-  app.add_option("--as", format, "the format of all files (default: what each looks like)");
+  add_file_format(app, format);
   output.add_options(app, "--out", "the job as a workload");
   if (app.parse(call)) return ExitCode::good;
   if (files.empty()) throw Error(ExitCode::usage, "no file to read", "hbench import-job trace.json.gz");

@@ -19,22 +19,6 @@
 namespace hbench {
 namespace {
 
-std::string line_of_format(std::string_view name, std::string_view summary) {
-  return fmt::format("  {:17} {}\n", name, summary);
-}
-
-/// Returns a line of help for each of `formats`.
-std::string lines_of(const auto& formats) {
-  std::string text;
-  for (const auto* format : formats) text += line_of_format(format->name, format->summary);
-  return text;
-}
-
-/// Adds `--as`.
-void add_file_format(Arguments& app, std::string& format) {
-  app.add_option("--as", format, "the format of all files (default: what each looks like)");
-}
-
 /// The files of one run.
 void import_outputs(std::vector<ReadFile> files, std::vector<std::string> notes, const ImportRequest& request,
                     const std::filesystem::path& database) {
@@ -88,8 +72,8 @@ ExitCode run_import(const Call& call) {
       "What a run with the same labels holds is not stored again. Give runs with the oldest first: where a file does "
       "not say when it was measured, the run is of now. A collective whose data were wrong is stored as failed, and "
       "not timed.\nFormats (hbench list imports):\n" +
-      lines_of(import_formats()) +
-      line_of_format("(a database)", "runs of another hbench database, as hbench db merge"));
+      format_lines(import_formats()) +
+      format_line("(a database)", "runs of another hbench database, as hbench db merge"));
   app.add_option("FILE", names, "what one process wrote, or another hbench database");
   add_database(app, database, "the database that gets them; made when it is absent");
   add_labels(app, request.labels);
