@@ -18,7 +18,7 @@ bool is_usage(const Exit& exit) { return exit.code == static_cast<int>(ExitCode:
 ExitCode code_of(const Exit& exit) {
   for (const ExitCode code : {ExitCode::environment, ExitCode::wrong_data, ExitCode::lost_rank})
     if (exit.code == static_cast<int>(code)) return code;
-  if (exit.code == 127 || is_usage(exit)) return ExitCode::environment;
+  if (exit.code == kNoProgram || is_usage(exit)) return ExitCode::environment;
   return exit.code > 128 ? ExitCode::lost_rank : ExitCode::internal;
 }
 

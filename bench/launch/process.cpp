@@ -27,7 +27,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kNoProgram = 127;
 constexpr std::size_t kErrorPart = 4096;
 constexpr auto kPoliteWait = std::chrono::seconds(3);
 constexpr auto kLinger = std::chrono::seconds(10);

@@ -13,9 +13,12 @@
 
 namespace hbench {
 
+/// The exit code of a program that there is not, as shells have it.
+inline constexpr int kNoProgram = 127;
+
 /// How a child ended.
 struct Exit {
-  int code = 0;              ///< exit status; 128 + signal when a signal ended it; 127 when there is no such program
+  int code = 0;              ///< exit status; 128 + signal when a signal ended it; or `kNoProgram`
   bool timed_out = false;    ///< stopped because it wrote nothing for too long, or took too long
   bool too_much = false;     ///< stopped because it wrote more to standard output than it may
   bool interrupted = false;  ///< stopped because of Ctrl-C

@@ -81,7 +81,6 @@ void require_open_files(const Launcher& launcher, int processes, const Host& her
               fmt::format("raise it with 'ulimit -n {}', or start fewer ranks", needed));
 }
 
-constexpr int kProgramMissing = 127;
 constexpr std::string_view kNoNetwork = ": it is down, or a firewall or --network-interface keeps it from this machine";
 
 /// Why a host did not answer.
@@ -92,7 +91,7 @@ std::string failure_of(const Exit& exit, const std::string& host, Seconds timeou
     return fmt::format("no answer within {:.0f} s{}", timeout.value, words.empty() ? std::string(alone) : ": " + words);
   }
   if (exit.code == 0 || !words.empty()) return exit.code == 0 ? "" : words;
-  return exit.code == kProgramMissing ? "no such program" : fmt::format("exit code {} without a message", exit.code);
+  return exit.code == kNoProgram ? "no such program" : fmt::format("exit code {} without a message", exit.code);
 }
 
 HostAnswer ask(const std::string& name, Spawn& spawn, Seconds timeout) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char *kOnly = "only", *kLast = "last", *kMedian = "median", *kLower = "lower", *kHigher = "higher";
 
-constexpr int kNoSuchCommand = 127, kNoProgram = 126, kSignal = 128;
+constexpr int kNotExecutable = 126, kSignal = 128;
 constexpr std::size_t kLastLines = 5;
 /// More than any output that is read has; it is kept whole.
 constexpr std::size_t kMostOutput = std::size_t{16} << 20;
@@ -47,7 +47,7 @@ CommandLaunch failed(ExitCode code, std::string reason, std::string said = {}) {
 /// By its exit code. hbench's own code for wrong data stays what it is.
 CommandLaunch failed_by_exit(const MeasuredCommand& command, const Exit& exit, const std::string& out) {
   const std::string said = last_lines(exit.error_tail.empty() ? std::string_view(out) : exit.error_tail);
-  if (exit.code == kNoSuchCommand || exit.code == kNoProgram)
+  if (exit.code == kNoProgram || exit.code == kNotExecutable)
     return failed(ExitCode::usage, fmt::format("{}: no such command (exit code {})", quoted(command), exit.code), said);
   if (exit.code > kSignal)
     return failed(

@@ -10,6 +10,7 @@
 #include "bench/command/verb.hpp"
 #include "bench/emulation/emulated_launch.hpp"
 #include "bench/emulation/namespaces.hpp"
+#include "bench/launch/process.hpp"
 #include "bench/worker/protocol.hpp"
 
 namespace hbench {
@@ -42,7 +43,7 @@ int run_to_end(const std::vector<std::string>& command) {
     words.push_back(nullptr);
     execvp(words.front(), words.data());
     inform("hbench: cannot start {}\n", command.front());
-    _exit(127);
+    _exit(kNoProgram);
   }
   for (int status = 0;;) {
     const pid_t ended = wait(&status);
