@@ -81,7 +81,7 @@ std::map<std::string, Offer> make_offers(Plan& plan, const Goals& goals) {
   return offers;
 }
 
-/// What nobody states of the cluster, as far as it counts for the alternative.
+/// Returns the doubt about figures of the cluster that nobody states and that count for the alternative.
 std::optional<Doubt> doubt_of_assumptions(const Alternative& alternative, const Profile& profile) {
   std::string keys;
   double most = 1;

@@ -29,7 +29,7 @@ struct CollectiveOutput {
   std::vector<CollectiveOutputRow> rows;
 };
 
-/// Whether a text is the JSON of `hbench collective`.
+/// Returns whether a text is the JSON of `hbench collective`.
 bool is_collective_output(std::string_view text);
 
 /// \throws Error (usage) that names the file and the field: for JSON that is none or is cut off, and fields of another

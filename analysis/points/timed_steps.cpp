@@ -110,7 +110,7 @@ std::string code_of(const CaseResult& result) {
                      result.producer.version, commit.empty() ? "" : " at commit ", commit);
 }
 
-/// How near a candidate is, best last: another work, another place, other code, another run, all the same.
+/// Candidates by how near they are, the best last: another work, another place, other code, another run, all the same.
 enum class Nearness : std::uint8_t { none, work, place, code, run };
 
 Nearness nearness(const CaseResult& candidate, const CaseResult& result) {

@@ -35,8 +35,8 @@ TimedSteps timed_steps(const CaseResult& result, std::string_view metric = metri
 /// (`metric::kPairedBaseline`), in order. Empty for cases that were measured before launches took turns.
 std::vector<PairedLaunch> paired_launches(const CaseResult& result);
 
-/// What the efficiency of a timed case is relative to: an answer to its baseline question of the same run, at the same
-/// place and from the same code; or in one sentence why there is none.
+/// The baseline, to which the efficiency of a timed case is relative: an answer to its baseline question of the same
+/// run, at the same place and from the same code; or in one sentence why there is none.
 struct BaselineChoice {
   const CaseResult* result = nullptr;  ///< one of the candidates
   std::string why_none;                ///< empty where there is one

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a timed case is called, and the figure by which it is tracked: its name among the samples, its unit, and
+/// The name of a timed case, and the figure by which it is tracked: its name among the samples, its unit, and
 /// which way is worse. Pure.
 
 #include <string>
@@ -23,8 +23,8 @@ struct TrackedMetric {
 /// time, rate or amount; else the step.
 TrackedMetric tracked_metric(const CaseResult& result);
 
-/// What a timed case is called for people: `resnet18, 2 GPUs, ring, batch 16`, `all-reduce of 1MiB, 4 ranks, ring by
-/// mpi`.
+/// Returns the name of a timed case for people: `resnet18, 2 GPUs, ring, batch 16`, `all-reduce of 1MiB, 4 ranks, ring
+/// by mpi`.
 std::string tracked_name(const Case& asked);
 /// The names of cases, in their order. Those that would be equal have the fields of work, way and place in which they
 /// differ, since programs tell cases apart by names.

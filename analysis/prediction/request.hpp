@@ -108,7 +108,7 @@ double parse_flag_amount(std::string_view text, std::string_view flag, std::init
 /// The efficiency that --target asks for: `90%` or `0.9`, at most 1. \throws Error (usage).
 double parse_target_efficiency(std::string_view text);
 
-/// What is counted as people write it, GPUs or nodes, for messages.
+/// The thing that people count, GPUs or nodes, for messages.
 struct CountedThing {
   std::string_view flag;  ///< `--gpus`
   std::string_view name;  ///< `GPU`

@@ -199,7 +199,7 @@ constexpr double kLongestSeconds = 24 * 3600;
 /// Pods have one interface, of this name, and seldom a subnet that is the same on all nodes.
 constexpr const char *kNetworkFlag = "--network-interface", *kPodInterface = "eth0";
 
-/// By the name of a placeholder. No value: lines that name it are left out; several: such a line is there for each.
+/// The values of each placeholder, by its name: a line that names it is written once for each of them.
 using TemplateValues = std::map<std::string, std::vector<std::string>>;
 
 /// `text` within the quotes of a YAML scalar. The submission was checked for what no YAML can hold.

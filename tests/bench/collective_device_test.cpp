@@ -129,11 +129,11 @@ TEST(MeasuringLoop, SaysThatItIsStillAtWorkWhereManyIterationsTakeLongerThanATim
   options.iterations = 15;
   options.out_of_place = false;
   options.timeout = Seconds(2);
-  std::vector<int> told;
-  ASSERT_EQ(measured(cases_of(request), {}, options, [&](int index) { told.push_back(index); }).size(), 1U);
+  std::vector<int> reported;
+  ASSERT_EQ(measured(cases_of(request), {}, options, [&](int index) { reported.push_back(index); }).size(), 1U);
   // Before it checks, before it times, and each half a second of the second and a half that this must take.
-  EXPECT_GE(told.size(), 2U + 2U);
-  EXPECT_THAT(told, Each(0));
+  EXPECT_GE(reported.size(), 2U + 2U);
+  EXPECT_THAT(reported, Each(0));
 }
 
 /// A GPU that tells its clock, rises in temperature with every look, and becomes too hot at its last.

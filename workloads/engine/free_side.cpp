@@ -103,7 +103,8 @@ class LeadingPacer final : public Pacer {
 };
 
 /// For workers that wait for nobody: each does the timed steps at its own pace, and goes on untimed until rank 0 has
-/// heard of all that they have done theirs, so that no step is timed beside fewer ranks. The references outlive it.
+/// received from all that they have done theirs, so that no step is timed beside fewer ranks. The references outlive
+/// it.
 class OwnPacer final : public Pacer {
  public:
   OwnPacer(const TrainingRequest& request, Transport& transport)
