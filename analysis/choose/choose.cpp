@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "analysis/points/points.hpp"
+#include "analysis/prediction/by_library.hpp"
 #include "analysis/prediction/one_gpu.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/prediction/simulate_each.hpp"
@@ -151,7 +152,10 @@ Choice choose(const PredictionRequest& request, const Goals& asked_goals, const 
     });
   const std::map<std::string, Offer> offers = make_offers(plan, goals);
   means.more(simulation_time(plan.cases, plan.catalog));
-  const std::vector<CaseResult> results = simulate_all(plan.cases, plan.catalog, means);
+  std::vector<CaseResult> results = simulate_all(plan.cases, plan.catalog, means);
+  for (const PlannedCase* flat : flat_cases(plan))
+    compare_with_library(results[static_cast<std::size_t>(flat - plan.cases.data())], *flat, plan.catalog, means.memory,
+                         means.stop);
   return {.goals = goals,
           .workload = plan.catalog.traces.begin()->second.title,
           .timeline = plan.catalog.traces.begin()->first,

@@ -15,6 +15,11 @@ std::string percent(double share) {
   return share < 100 ? fmt::format("{:.1f} %", 100 * share) : fmt::format("{:.3g} %", 100 * share);
 }
 
+std::string whole_percent(double fraction) {
+  const double percent = fraction * 100;
+  return fmt::format("{:.{}f}\u00a0%", percent, percent < 0.95 ? 1 : 0);
+}
+
 std::string signed_percent(double share) { return (share < 0 ? "-" : "+") + percent(std::fabs(share)); }
 
 std::string interval_text(const Interval& interval) {

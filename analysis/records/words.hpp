@@ -13,6 +13,8 @@ namespace hbench {
 
 /// `4.9 %`; three digits from 10,000 % on, as errors may be huge where a figure is wrong. \pre share >= 0
 std::string percent(double share);
+/// `78 %`, with a no-break space; below 1 % with a decimal.
+std::string whole_percent(double fraction);
 /// `+4.9 %`
 std::string signed_percent(double share);
 /// `+4.1 to +5.9 %`.

@@ -6,11 +6,11 @@
 #include <set>
 
 #include "analysis/points/timed_steps.hpp"
+#include "analysis/prediction/by_library.hpp"
 #include "analysis/prediction/simulate_each.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/reporting.hpp"
-#include "bench/sweep/by_library.hpp"
 #include "bench/sweep/measured_cases.hpp"
 #include "collectives/base/text.hpp"
 

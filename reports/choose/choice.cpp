@@ -8,6 +8,7 @@
 #include <span>
 
 #include "analysis/catalogue/figures.hpp"
+#include "analysis/prediction/by_library.hpp"
 #include "analysis/prediction/case_memory.hpp"
 #include "analysis/published/published.hpp"
 #include "analysis/records/words.hpp"
@@ -121,7 +122,8 @@ std::string what_it_takes(const Choice& choice, const Alternative& nearest) {
   std::string text;
   const auto add = [&](const std::string& what) { text += (text.empty() ? " It would take " : ", and ") + what; };
   if (nearest.efficiency.stated < goals.efficiency)
-    add(choice.catalog.profiles.at(asked.profile).domains_of(asked.gpus) > 1
+    add(!fault_of_flat(nearest.point).empty() ? "another algorithm (--algorithm auto)"
+        : choice.catalog.profiles.at(asked.profile).domains_of(asked.gpus) > 1
             ? fmt::format("another network (hbench bandwidth --workload {} --profile {} --gpus {} --target "
                           "{:.4g}% says which)",
                           choice.timeline, asked.profile, asked.gpus, 100 * goals.efficiency)
@@ -367,9 +369,25 @@ std::string old_prices(const Choice& choice, const std::vector<Alternative>& bes
   return text.empty() ? text : text + "; look again, and state the price in a profile of your own";
 }
 
+/// Of the best of each cluster, those that another algorithm would make clearly faster: the first of them, and how
+/// many.
+std::string slow_rings(const std::vector<Alternative>& best) {
+  std::vector<std::string> clusters;
+  std::string first;
+  for (const Alternative& alternative : best) {
+    const std::string fault = fault_of_flat(alternative.point);
+    if (fault.empty()) continue;
+    clusters.push_back(alternative.point.asked.profile);
+    if (first.empty()) first = fault;
+  }
+  if (clusters.size() < 2) return first.empty() ? first : fmt::format("{}: {}", clusters.front(), first);
+  return fmt::format("{}: {}; alike on {}", clusters.front(), first, some_of({clusters.begin() + 1, clusters.end()}));
+}
+
 std::vector<std::string> warnings(const Choice& choice, const std::vector<Alternative>& best) {
   // Of the first one, which the verdict names.
   std::vector<std::string> texts{strong_scaling(best), doubtful_rates(choice, best), old_prices(choice, best),
+                                 slow_rings(best),
                                  best.empty() ? std::string() : warn_of_batch(best.front().point.asked)};
   std::erase_if(texts, [](const std::string& text) { return text.empty(); });
   return texts;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/points/lead.hpp"
+#include "analysis/prediction/by_library.hpp"
 #include "collectives/base/text.hpp"
 #include "reports/scaling/scaling.hpp"
 
@@ -26,21 +26,6 @@ struct Doubt {
 std::string name_of(const Point& point, const ScalingWords& words) {
   return fmt::format("{}, {} on {}", words.workload(point.asked), words.strategy(point.asked),
                      ScalingWords::gpus(point.asked));
-}
-
-/// Of a flat algorithm that is slower than what a library would run in its place, beyond what two simulations may be
-/// off; else empty.
-std::string fault_of_flat(const Point& point) {
-  for (const auto& [algorithm, step] : point.by_library) {
-    const double times = step > 0 ? point.step_seconds / step : 0;
-    if (!point.efficiency || lead_within({times}, kModelError.half_width(1)).who() != Ahead::first) continue;
-    return fmt::format(
-        "one {} over all {} GPUs is at fault: a library would take {} there, and keep {} of ideal speed "
-        "(--algorithm auto)",
-        point.asked.strategy.algorithm, with_commas(point.asked.gpus), algorithm,
-        whole_percent(*point.efficiency * times));
-  }
-  return "";
 }
 
 std::vector<Doubt> doubts_of(const Scaling& scaling) {

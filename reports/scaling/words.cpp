@@ -181,11 +181,6 @@ std::string times_as_fast(double least, double most) {
 
 bool on_this_machine(const Case& asked) { return asked.is_local(); }
 
-std::string whole_percent(double fraction) {
-  const double percent = fraction * 100;
-  return fmt::format("{:.{}f}\u00a0%", percent, percent < 0.95 ? 1 : 0);
-}
-
 std::string percent_cell(std::optional<double> fraction) { return fraction ? format_figure(*fraction, true) : "-"; }
 
 bool tells_nothing(const Point& point) { return point.efficiency_high > 10.0; }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analysis/points/lead.hpp"
+#include "analysis/records/words.hpp"
 #include "reports/report.hpp"
 
 namespace hbench {
@@ -55,8 +56,6 @@ bool on_this_machine(const Case& asked);
 
 /// `1.4 to 2.3 times as fast`, or one figure where both read alike.
 std::string times_as_fast(double least, double most);
-/// `78 %`, with a no-break space; below 1 % with a decimal.
-std::string whole_percent(double fraction);
 /// `94.1 %`, or `-`.
 std::string percent_cell(std::optional<double> fraction);
 /// Whether launches differ so much that the interval goes beyond 1000 % of ideal speed: a figure would be noise.

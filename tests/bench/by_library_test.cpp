@@ -1,11 +1,14 @@
 // Which flat algorithms are held to what a library would run in their place, and what is stored of that.
 
-#include "bench/sweep/by_library.hpp"
+#include "analysis/prediction/by_library.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analysis/points/points.hpp"
 #include "analysis/prediction/simulate.hpp"
+#include "analysis/records/metrics.hpp"
 #include "tests/bench/plan_example.hpp"
 
 namespace hbench::by_library_test {
@@ -74,9 +77,27 @@ TEST(ByLibrary, StoresNothingWhereThereIsNoMemoryForIt) {
   SweepRequest request = large_request();
   request.gpus = {512};
   const Plan plan = plan_of(request);
-  CaseResult result{.asked = plan.cases.at(0)};
+  CaseResult result = SimulatedRunner(plan.catalog).run(plan.cases.at(0));
+  const std::size_t samples = result.samples.size();
   compare_with_library(result, plan.cases.at(0), plan.catalog, 1000, {});
-  EXPECT_TRUE(result.samples.empty());
+  EXPECT_EQ(result.samples.size(), samples);
+  compare_with_library(result, plan.cases.at(0), plan.catalog, INT64_MAX, {});
+  EXPECT_EQ(result.samples.size(), samples + 1);
+}
+
+TEST(ByLibrary, SimulatesNothingThatCouldNotBeClearlyFaster) {
+  SweepRequest request = large_request();
+  request.gpus = {256};
+  const Plan plan = plan_of(request);
+  CaseResult result = SimulatedRunner(plan.catalog).run(plan.cases.at(0));
+  const auto set = [&](const char* part, double share) {
+    std::ranges::find(result.samples, part, &Sample::metric)->value = share * value_of(result, metric::kStep).value();
+  };
+  set("ledger/exposed", 0.1);
+  set("ledger/slowdown", 0.02);
+  const std::size_t samples = result.samples.size();
+  compare_with_library(result, plan.cases.at(0), plan.catalog, INT64_MAX, {});
+  EXPECT_EQ(result.samples.size(), samples) << "1.14 times as fast at most";
 }
 
 }  // namespace

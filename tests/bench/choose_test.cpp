@@ -287,6 +287,18 @@ TEST(ChooseVerb, DoesNotJoinNodesThatNothingJoins) {
   EXPECT_THAT(text, Not(HasSubstr("16 GPUs of")));
 }
 
+TEST(ChooseVerb, SaysWhereARingOverHundredsOfGpusIsAtFault) {
+  const auto warns = [](const char* algorithm) {
+    return choose_by({"--workload", "bert_large", "--gpus", "1024", "--profile", "aws-p5,aws-p4d", "--algorithm",
+                      algorithm, "--target", "50%", "--quiet"});
+  };
+  EXPECT_THAT(warns("ring"), AllOf(HasSubstr("one ring over all 1,024 GPUs is at fault: a library would take "
+                                             "hierarchical:direct:direct there, and keep "),
+                                   HasSubstr("(--algorithm auto); alike on aws-p4d"),
+                                   HasSubstr("It would take another algorithm (--algorithm auto).")));
+  EXPECT_THAT(warns("hierarchical:direct:direct"), Not(HasSubstr("at fault")));
+}
+
 TEST(ChooseVerb, ComparesFrameworks) {
   const auto json = nlohmann::json::parse(choose_by({"--workload", "vgg16", "--gpus", "16", "--profile",
                                                      "uber-p100-25gbe-tcp", "--preset", "horovod,tf-ps", "--json"}));

@@ -1,4 +1,4 @@
-#include "bench/sweep/by_library.hpp"
+#include "analysis/prediction/by_library.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,11 @@
 #include <array>
 #include <map>
 
+#include "analysis/points/lead.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/records/metrics.hpp"
+#include "analysis/records/words.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/network/choose.hpp"
 
 namespace hbench {
@@ -28,6 +31,16 @@ bool is_flat(const PlannedCase& planned, const Catalog& catalog) {
          catalog.profiles.at(asked.profile).domains_of(asked.gpus) > 1;
 }
 
+/// Beyond what two simulations may be off.
+bool is_clearly_faster(double times) { return lead_within({times}, kModelError.half_width(1)).who() == Ahead::first; }
+
+/// How many times as fast a schedule could be at most: nothing waits for its algorithm, which slows nothing down.
+double most_to_win(const CaseResult& result, double schedule) {
+  double rest = schedule;
+  for (const std::string_view part : {"ledger/exposed", "ledger/slowdown"}) rest -= value_of(result, part).value_or(0);
+  return schedule / rest;
+}
+
 }  // namespace
 
 std::set<const PlannedCase*> flat_cases(const Plan& plan) {
@@ -44,6 +57,9 @@ std::set<const PlannedCase*> flat_cases(const Plan& plan) {
 
 void compare_with_library(CaseResult& result, const PlannedCase& flat, const Catalog& catalog, std::int64_t memory,
                           const StopRequested& stop) {
+  const double step = value_of(result, metric::kStep).value_or(0);
+  const double schedule = step - value_of(result, "ledger/unexplained").value_or(0);
+  if (!is_clearly_faster(most_to_win(result, schedule))) return;
   const Profile& cluster = catalog.profiles.at(flat.asked.profile);
   if (!refuse_choice(cluster, flat.asked.gpus, memory).empty()) return;
   const std::int64_t all = catalog.traces.at(flat.asked.workload).timeline.all_elements() * 4;
@@ -53,12 +69,23 @@ void compare_with_library(CaseResult& result, const PlannedCase& flat, const Cat
   const PlannedCase other = planned(flat.asked, strategy);
   if (chosen == flat.strategy.algorithm.text() || !refuse_simulation(other, catalog, memory).empty()) return;
   // What a framework loses beside its schedule is the same share by either, so that the schedule alone is simulated.
-  const double step = value_of(result, metric::kStep).value_or(0);
-  const double lost = step / (step - value_of(result, "ledger/unexplained").value_or(0));
   SimulatedRunner schedules(catalog, stop, false, true);
   result.samples.push_back({.metric = fmt::format("{}{}", metric::kByLibrary, chosen),
-                            .value = lost * schedules.stated(other).step.value,
+                            .value = step / schedule * schedules.stated(other).step.value,
                             .unit = "s"});
+}
+
+std::string fault_of_flat(const Point& point) {
+  for (const auto& [algorithm, step] : point.by_library) {
+    const double times = step > 0 ? point.step_seconds / step : 0;
+    if (!point.efficiency || times <= 0 || !is_clearly_faster(times)) continue;
+    return fmt::format(
+        "one {} over all {} GPUs is at fault: a library would take {} there, and keep {} of ideal speed "
+        "(--algorithm auto)",
+        point.asked.strategy.algorithm, with_commas(point.asked.gpus), algorithm,
+        whole_percent(*point.efficiency * times));
+  }
+  return "";
 }
 
 }  // namespace hbench

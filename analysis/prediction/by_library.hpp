@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <set>
+#include <string>
 
+#include "analysis/points/point.hpp"
 #include "analysis/prediction/plan.hpp"
 #include "collectives/network/stop.hpp"
 
@@ -15,9 +17,13 @@ namespace hbench {
 std::set<const PlannedCase*> flat_cases(const Plan& plan);
 
 /// Adds to the result of such a case how long its step is by the algorithm that is best for a usual bucket
-/// (`metric::kByLibrary`), in one more simulation; nothing where that is the same one, or needs more than `memory`
-/// bytes. \throws Error (interrupted).
+/// (`metric::kByLibrary`), in one more simulation; nothing where that is the same one, cannot be clearly faster, or
+/// needs more than `memory` bytes. \throws Error (interrupted).
 void compare_with_library(CaseResult& result, const PlannedCase& flat, const Catalog& catalog, std::int64_t memory,
                           const StopRequested& stop);
+
+/// What is said of a point of such a case that is slower than what a library would run in its place, beyond what two
+/// simulations may be off, without its full stop; else empty.
+std::string fault_of_flat(const Point& point);
 
 }  // namespace hbench
