@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
+#include <random>
 #include <set>
 #include <sstream>
 
@@ -89,9 +91,21 @@ int listen_at(int port) {
   return bound ? ntohs(address.sin_port) : 0;
 }
 
+/// A port that is free here now. Rank 0 listens there seconds later, so that it is none that the kernel gives to a
+/// connection meanwhile (net.ipv4.ip_local_port_range), and drawn, so that jobs which begin together rarely meet.
+int free_port() {
+  constexpr int kFirst = 15'000, kTries = 100;
+  int given_out = 0;
+  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> given_out;
+  std::random_device random;
+  for (int i = 0; i < kTries && given_out > kFirst; ++i)
+    if (const int port = listen_at(std::uniform_int_distribution(kFirst, given_out - 1)(random)); port > 0) return port;
+  return listen_at(0);
+}
+
 int meeting_port() {
   const char* given = std::getenv(kPort);
-  if (given == nullptr || *given == '\0') return listen_at(0);
+  if (given == nullptr || *given == '\0') return free_port();
   const int asked = parse_number<int>(given).value_or(0);
   const int port = asked > 0 && asked <= UINT16_MAX ? listen_at(asked) : 0;
   if (port == 0)

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <set>
 
 #include "bench/frameworks/framework_job.hpp"
 #include "collectives/base/table.hpp"
@@ -245,6 +247,19 @@ TEST(FindFramework, LooksAtTheInterpretersOfTheVariable) {
               ElementsAre("python3", "/usr/bin/python3"));
   EXPECT_THAT(interpreters([](const char*) -> const char* { return "/a/python:/b/python"; }),
               ElementsAre("/a/python", "/b/python"));
+}
+
+TEST(FrameworkVariables, NameAPortThatTheKernelGivesToNoConnectionBeforeRankZeroListens) {
+  int given_out = 0;
+  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> given_out;
+  if (given_out <= 15'000) GTEST_SKIP() << "the kernel gives out all ports here";
+  std::set<std::string> ports;
+  for (int i = 0; i < 8; ++i) {
+    const std::string port = framework_variables(parse_framework("pytorch-ddp")).at("MASTER_PORT");
+    EXPECT_LT(std::stoi(port), given_out);
+    ports.insert(port);
+  }
+  EXPECT_GT(ports.size(), 1U) << "jobs that begin together draw different ones";
 }
 
 TEST(FrameworkVariables, HaveAFreePortAndWhatTheSettingAsksFor) {
