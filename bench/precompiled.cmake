@@ -28,14 +28,9 @@ endfunction()
 # instantiated once for all of them: in two fifths of the time. The presets do it, but for dev and gpu, which compile each file
 # alone, so that none lives on what another one includes. Each test has a namespace of its file's name (tests/joined_names).
 option(HBENCH_JOIN "Compile the files of a room together: quick for a whole build, slow for one change" OFF)
-# The files of these rooms define the same names, each for itself: most are entries of families.
-set(HBENCH_APART
-  analysis/fit analysis/import analysis/job analysis/store analysis/track
-  bench/command bench/doctor bench/frameworks bench/front bench/hosts bench/output bench/submit bench/track bench/verbs bench/worker
-  collectives/algorithms collectives/arithmetic collectives/compressors collectives/placement collectives/program
-  collectives/transport
-  reports/bandwidth reports/choose reports/compare reports/scaling reports/track reports/validate
-  workloads/methods)
+# The files of these rooms stay apart: CLI11 is in one file, Highway's are compiled once for each kind of processor, and an
+# algorithm's parts have the same names in each file.
+set(HBENCH_APART bench/command collectives/algorithms collectives/arithmetic collectives/compressors collectives/placement)
 function(hbench_join target)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)

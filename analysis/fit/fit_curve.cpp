@@ -19,13 +19,13 @@ constexpr double kMostDeviations = 4;
 constexpr const char* kCure = "check their unit, and that they were measured on this cluster; nothing is written";
 
 /// The model of a library is so far from measured times where its figures are right (`hbench validate collectives`).
-constexpr double kNoise = 0.2;
+constexpr double kCurveNoise = 0.2;
 /// A latency or rate of a data sheet, or of another machine, may be off by a factor of 2.
-const double kUnknown = std::log(2);
+const double kUnknownOfCurve = std::log(2);
 /// Twice the time or half of it on average is of another cluster.
-const double kMostError = std::log(2);
+const double kMostCurveError = std::log(2);
 /// As far apart are two runs of the same machines.
-constexpr double kLeastUncertainty = 0.1;
+constexpr double kLeastCurveUncertainty = 0.1;
 
 /// The part of a cluster whose times a figure governs.
 enum class Governs : std::uint8_t { local, network, line, streams };
@@ -39,7 +39,7 @@ struct CurveFigure {
   std::string (*text)(const Profile& profile);
 };
 
-const std::array kFigures{
+const std::array kCurveFigures{
     CurveFigure{"local.latency", Governs::local, false,
                 [](Profile& p, double f) { p.local_latency = p.local_latency * f; },
                 [](const Profile& p) { return fmt::format("{:.4g} us", p.local_latency.value * 1e6); }},
@@ -57,10 +57,10 @@ const std::array kFigures{
 
 /// Returns the figures that `curve` can determine: on one node, or one domain of nodes, those of its links; on several
 /// those of the network, and of what bounds a path there.
-std::vector<const CurveFigure*> figures_for(const Profile& base, const MeasuredCurve& curve) {
+std::vector<const CurveFigure*> curve_figures_for(const Profile& base, const MeasuredCurve& curve) {
   const Governs bound = base.bound_by_streams() ? Governs::streams : Governs::line;
   std::vector<const CurveFigure*> figures;
-  for (const CurveFigure& figure : kFigures)
+  for (const CurveFigure& figure : kCurveFigures)
     if (curve.nodes <= base.nodes_per_domain ? figure.governs == Governs::local
                                              : figure.governs == Governs::network || figure.governs == bound)
       figures.push_back(&figure);
@@ -118,8 +118,8 @@ void keep_curve(Profile& profile, const MeasuredCurve& curve) {
   profile.curves.push_back(curve);
 }
 
-void write_figures(CurveFit& fitted) {
-  const std::vector<const CurveFigure*> figures = figures_for(fitted.base, fitted.curve);
+void write_curve_figures(CurveFit& fitted) {
+  const std::vector<const CurveFigure*> figures = curve_figures_for(fitted.base, fitted.curve);
   Profile& profile = fitted.profile;
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const CurveFigure& figure = *figures[i];
@@ -130,13 +130,13 @@ void write_figures(CurveFit& fitted) {
                            how_determined(parameter, "it")));
     if (!parameter.determined) continue;
     std::ranges::find(profile.figures, figure.key, &Figure::key)->assumed = 1;
-    const double range = std::max(kLeastUncertainty, std::expm1(parameter.half_width()));
+    const double range = std::max(kLeastCurveUncertainty, std::expm1(parameter.half_width()));
     if (figure.governs == Governs::local || !figure.is_rate) continue;
     narrow_streams(fitted, figure, range);
     if (range >= profile.uncertainty) continue;
     profile.uncertainty = range;
     set_figure(profile, "prediction.uncertainty", fmt::format("{:.3g}", range),
-               fmt::format("90 % range of the network's rate by a curve, at least {} ({})", kLeastUncertainty,
+               fmt::format("90 % range of the network's rate by a curve, at least {} ({})", kLeastCurveUncertainty,
                            fitted.curve.source));
   }
   profile.title = fmt::format("{}, with a measured {}", fitted.base.title, to_string(fitted.curve.collective));
@@ -210,24 +210,24 @@ void check_explained(const ParameterFit& fit, double most, std::string_view prof
 
 CurveFit fit_curve(const Profile& base, MeasuredCurve curve) {
   check_world(base, curve);
-  const std::vector<const CurveFigure*> figures = figures_for(base, curve);
+  const std::vector<const CurveFigure*> figures = curve_figures_for(base, curve);
   std::vector<Prior> priors;
   for (const CurveFigure* figure : figures)
-    priors.push_back({std::string(figure->key), kUnknown, most_factor(base, figure->key)});
+    priors.push_back({std::string(figure->key), kUnknownOfCurve, most_factor(base, figure->key)});
   const auto scaled = [&](std::span<const double> log_factors) {
     Profile profile = base;
     for (std::size_t i = 0; i < figures.size(); ++i) figures[i]->scale(profile, std::exp(log_factors[i]));
     return profile;
   };
   CurveFit fitted{.base = base, .profile = base, .curve = std::move(curve)};
-  fitted.fit = fit_determined(priors, kNoise, [&](std::span<const double> log_factors) {
+  fitted.fit = fit_determined(priors, kCurveNoise, [&](std::span<const double> log_factors) {
     return model_errors(as_measured(scaled(log_factors), fitted.curve), fitted.curve).logarithms;
   });
-  check_explained(fitted.fit, kMostError, base.name, "times");
+  check_explained(fitted.fit, kMostCurveError, base.name, "times");
   std::vector<double> log_factors;
   for (const FittedParameter& parameter : fitted.fit.parameters) log_factors.push_back(parameter.log_factor);
   fitted.profile = scaled(log_factors);
-  write_figures(fitted);
+  write_curve_figures(fitted);
   keep_curve(fitted.profile, fitted.curve);
   fitted.kept = is_kept(base, fitted.curve);
   for (const CurveFigure* figure : figures)

@@ -24,7 +24,7 @@ constexpr double kNoise = 0.05;
 const double kUnknown = std::log(2);
 /// What a transport reaches of a line whose rate is known.
 constexpr double kLine = 0.3;
-constexpr double kLeastUncertainty = 0.02, kMostUncertainty = 0.9;
+constexpr double kLeastUncertainty = 0.02;
 /// Steps that are half as long again on average are of another cluster, or in another unit.
 constexpr double kMostError = 0.4;
 constexpr std::size_t kFewestRows = 3;

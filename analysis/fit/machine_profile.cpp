@@ -50,11 +50,8 @@ void check(const std::vector<TimedSize>& timed) {
       throw Error(ExitCode::wrong_data, fmt::format("{} bytes took {} s, which is no time", each.bytes, each.seconds));
 }
 
-/// The largest uncertainty that a profile may state.
-constexpr double kMostUncertainty = 0.9;
-
 /// Digits enough that reading them back changes nothing that matters: a millionth.
-std::string local(const Profile& network, const MachineFigures& machine) {
+std::string local_lines(const Profile& network, const MachineFigures& machine) {
   if (!machine.link) return profile_lines(network, "local");
   return profile_line("latency", fmt::format("{:.6g} us", machine.link->latency.value * 1e6), machine.how_linked) +
          profile_line("rate", fmt::format("{:.6g} MB/s", machine.link->rate.value / 1e6), machine.how_linked);
@@ -73,7 +70,7 @@ std::string line_rate_in_words(const Profile& network) {
   return network.nics > 1 ? fmt::format("{} x {}", network.nics, one) : one;
 }
 
-CaseResult row_of(const Point& point, const std::string& profile) {
+CaseResult row_of_point(const Point& point, const std::string& profile) {
   CaseResult row{.asked = point.asked};
   row.asked.profile = profile;
   row.asked.machine.clear();
@@ -95,7 +92,7 @@ struct Timed {
   std::string newest;  ///< start of the newest run
 };
 
-void add(std::map<double, std::vector<double>>& times, const CaseResult& result, std::string_view metric) {
+void add_times(std::map<double, std::vector<double>>& times, const CaseResult& result, std::string_view metric) {
   std::vector<double> values;
   for (const Sample& sample : result.samples)
     if (sample.metric == metric && !sample.warmup && sample.value > 0) values.push_back(sample.value);
@@ -160,7 +157,7 @@ std::string machine_title(const Profile& network, const MachineFigures& machine)
 std::string format_machine_profile(const Profile& network, const MachineFigures& machine) {
   return fmt::format("title = {}\ngpu = {}\n{}", toml_text(machine_title(network, machine)), toml_text(machine.gpu),
                      profile_line("gpus_per_node", std::to_string(machine.ranks), machine.how)) +
-         profile_section("local", local(network, machine)) +
+         profile_section("local", local_lines(network, machine)) +
          profile_section("network", profile_lines(network, "network")) +
          profile_section("parameter_server", profile_lines(network, "parameter_server")) +
          profile_section("compute", profile_line("call_latency", "0 us", "a part of the latency that was measured") +
@@ -182,7 +179,7 @@ FrameworkRows framework_rows(const std::vector<CaseResult>& results, const std::
     const bool is_row = !point.failed && point.efficiency && point.asked.gpus > 1 &&
                         point.asked.machine == last.asked.machine && !point.asked.strategy.uses_servers();
     if (is_row)
-      found.rows.push_back(row_of(point, profile));
+      found.rows.push_back(row_of_point(point, profile));
     else
       ++found.others;
   }
@@ -195,8 +192,8 @@ std::map<std::string, StatedCoding, std::less<>> coding_rates(const std::vector<
   for (const CaseResult& result : results) {
     if (!is_timed_there(result, like)) continue;
     Timed& timed = by_compressor[result.asked.strategy.compressor];
-    add(timed.encode, result, metric::kEncode);
-    add(timed.decode, result, metric::kDecode);
+    add_times(timed.encode, result, metric::kEncode);
+    add_times(timed.decode, result, metric::kDecode);
     timed.newest = std::max(timed.newest, result.producer.started_at);
   }
   std::map<std::string, StatedCoding, std::less<>> rates;

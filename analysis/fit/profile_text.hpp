@@ -10,6 +10,9 @@
 
 namespace hbench {
 
+/// The largest uncertainty that a profile may state.
+inline constexpr double kMostUncertainty = 0.9;
+
 /// `key = { value = "15 us", source = "..." }`; a number stands without quotes. `assumed` as in `Figure`.
 std::string profile_line(std::string_view key, std::string_view text, std::string_view source, double assumed = 1);
 /// `[price]`'s lines; nothing where there is none.

@@ -16,7 +16,7 @@
 namespace hbench {
 namespace {
 
-bool recognises(std::string_view text) {
+bool is_google_benchmark(std::string_view text) {
   return text.find("\"benchmarks\"") != text.npos && text.find("\"context\"") != text.npos &&
          (text.find("\"num_cpus\"") != text.npos || text.find("\"repetition_index\"") != text.npos);
 }
@@ -57,9 +57,9 @@ std::string message_of(const JsonValue& entry, const char* name) {
   return entry.has(name) && entry.at(name).is_text() ? entry.at(name).text() : "";
 }
 
-class Reader {
+class GoogleBenchmarkReader {
  public:
-  explicit Reader(ImportedOutput& output) : output_(output) {}
+  explicit GoogleBenchmarkReader(ImportedOutput& output) : output_(output) {}
 
   void read(const JsonValue& entry) {
     const std::string name = entry.at(entry.has("run_name") ? "run_name" : "name").text();
@@ -103,12 +103,12 @@ class Reader {
   int aggregates_ = 0;
 };
 
-ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {
+ImportedOutput parse_google_benchmark(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {
   const nlohmann::json json = parse_json(text, file_name);
   const JsonValue root(json, file_name);
   ImportedOutput output;
   read_context(root.at("context"), output);
-  Reader reader(output);
+  GoogleBenchmarkReader reader(output);
   const JsonValue benchmarks = root.at("benchmarks");
   for (const JsonValue& entry : benchmarks.elements()) reader.read(entry);
   reader.finish(benchmarks);
@@ -121,7 +121,7 @@ extern constinit const ImportFormat kGoogleBenchmarkFormat{
     .name = "google-benchmark",
     .summary = "Google Benchmark's JSON: the real time of each repetition",
     .example = "./my_benchmark --benchmark_format=json > 1.json",
-    .recognises = recognises,
-    .parse = parse};
+    .recognises = is_google_benchmark,
+    .parse = parse_google_benchmark};
 
 }  // namespace hbench

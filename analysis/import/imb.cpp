@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::string_view kBenchmarking = "# Benchmarking ", kAverage = "t_avg[", kSize = "#bytes";
 
-bool recognises(std::string_view text) {
+bool is_imb(std::string_view text) {
   return text.find(kBenchmarking) != text.npos && text.find("#repetitions") != text.npos;
 }
 
-class Reader : MpiReader {
+class ImbReader : MpiReader {
  public:
-  explicit Reader(std::string_view file_name) : MpiReader(file_name) {}
+  explicit ImbReader(std::string_view file_name) : MpiReader(file_name) {}
 
   ImportedOutput read(std::string_view text) {
     ImportedTests& tables = read_lines(text);
@@ -85,8 +85,8 @@ class Reader : MpiReader {
   std::int64_t empty_ = 0;  ///< rows of 0 bytes
 };
 
-ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {
-  return Reader(file_name).read(text);
+ImportedOutput parse_imb(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {
+  return ImbReader(file_name).read(text);
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ extern constinit const ImportFormat kImbFormat{
     .name = "imb",
     .summary = "t_avg of Intel MPI Benchmarks' Allreduce, Bcast and the like",
     .example = "mpirun -n 16 IMB-MPI1 Allreduce > 1.txt",
-    .recognises = recognises,
-    .parse = parse};
+    .recognises = is_imb,
+    .parse = parse_imb};
 
 }  // namespace hbench

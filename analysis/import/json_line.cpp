@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kLeastTimeOfDay = 1e9;  ///< seconds: no benchmark takes 30 years
 
-bool recognises(std::string_view text) {
+bool is_json_line(std::string_view text) {
   const std::vector<ObjectLine> lines = object_lines(text);
   return !lines.empty() && lines.back().text.ends_with('}');
 }
@@ -31,9 +31,9 @@ bool is_spread(std::string_view name) {
   return false;
 }
 
-class Reader {
+class JsonLineReader {
  public:
-  Reader(std::string_view file_name, bool several, std::optional<BetterValue> better)
+  JsonLineReader(std::string_view file_name, bool several, std::optional<BetterValue> better)
       : file_name_(file_name), several_(several), better_(better) {}
 
   /// `{"step_ms": 12.3, "tokens_per_s": 5e5}`, or `{"step": 12.3, "unit": "ms"}`.
@@ -109,12 +109,12 @@ class Reader {
   std::set<std::string> known_;  ///< what is left out, each once
 };
 
-ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& hints) {
+ImportedOutput parse_json_lines(std::string_view text, std::string_view file_name, const ImportHints& hints) {
   const std::vector<ObjectLine> lines = object_lines(text);
   if (lines.empty())
     refuse_file(file_name, "none of its lines is a JSON object",
                 "print one as the last line, such as {\"step_ms\": 12.3}");
-  Reader reader(file_name, lines.size() > 1, hints.better);
+  JsonLineReader reader(file_name, lines.size() > 1, hints.better);
   for (const ObjectLine& line : lines) reader.read(line);
   return reader.take();
 }
@@ -124,7 +124,7 @@ ImportedOutput parse(std::string_view text, std::string_view file_name, const Im
 extern constinit const ImportFormat kJsonLineFormat{.name = "json-line",
                                                     .summary = "lines of JSON, such as {\"step_ms\": 12.3}",
                                                     .example = "python3 train.py > 1.log",
-                                                    .recognises = recognises,
-                                                    .parse = parse};
+                                                    .recognises = is_json_line,
+                                                    .parse = parse_json_lines};
 
 }  // namespace hbench

@@ -133,7 +133,7 @@ std::size_t position_of(std::string_view text, const std::string& name, int occu
   return text.size();
 }
 
-bool is_whole(const ObjectLine& line) { return line.text.ends_with('}') || line.text.ends_with("},"); }
+bool is_whole_line(const ObjectLine& line) { return line.text.ends_with('}') || line.text.ends_with("},"); }
 
 }  // namespace
 
@@ -214,7 +214,7 @@ std::vector<ObjectLine> object_lines(std::string_view text) {
     ++number;
     line = trimmed(line);
     if (!line.starts_with('{') || !begins_json(line, 0)) continue;
-    if (!all.empty() && !is_whole(all.back())) all.pop_back();
+    if (!all.empty() && !is_whole_line(all.back())) all.pop_back();
     all.push_back({line, number});
   }
   return all;

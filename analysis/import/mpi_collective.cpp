@@ -14,7 +14,7 @@ namespace hbench {
 namespace {
 
 /// Times a million ranks a number of bytes still.
-constexpr double kMostBytes = 1e12;
+constexpr double kMostMessageBytes = 1e12;
 constexpr double kLeastSeconds = 1e-15;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTypes{{{"FLOAT", "float32"},
@@ -82,7 +82,7 @@ void MpiReader::leave_out_line(std::string_view why) { tables_.leave_out(fmt::fo
 void MpiReader::add_row(const std::vector<std::string_view>& words, bool wrong) {
   const std::string_view time = column_ < words.size() ? words[column_] : "";
   const auto size = finite_number(words[0]), number = finite_number(time);
-  if (!size || *size < 0 || *size > kMostBytes)
+  if (!size || *size < 0 || *size > kMostMessageBytes)
     return leave_out_line(fmt::format("'{}' is no number of bytes", words[0]));
   const double seconds = number.value_or(0) * unit_;
   if (seconds <= kLeastSeconds) return leave_out_line(fmt::format("its time is '{}'", time));

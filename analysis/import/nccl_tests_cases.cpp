@@ -53,7 +53,7 @@ constexpr std::array<NcclTest, 11> kTests{{
     {"alltoallv", {}, Factor::share, true, false, false, false},
     {"hypercube", {}, Factor::one, true, false, false, false},
 }};
-constexpr std::string_view kNamed = "all-reduce, reduce-scatter, all-gather or broadcast";
+constexpr std::string_view kKnownCollectives = "all-reduce, reduce-scatter, all-gather or broadcast";
 
 /// `allreduce` of `all_reduce_perf`, `AllReduce` and `all-reduce`.
 std::string plain_name(std::string_view name) {
@@ -145,7 +145,7 @@ struct IdentifiedTest {
 };
 
 IdentifiedTest no_collective(std::string_view what) {
-  return {nullptr, fmt::format("hbench has no collective of {}", what), fmt::format("it has {}", kNamed)};
+  return {nullptr, fmt::format("hbench has no collective of {}", what), fmt::format("it has {}", kKnownCollectives)};
 }
 
 IdentifiedTest by_name(const std::string& name) {
@@ -177,7 +177,7 @@ IdentifiedTest by_rows(const NcclTestsOutput& output, int ranks) {
   return {nullptr,
           fmt::format("it does not name its test, and its columns are those of {}{}", fmt::join(names, ", "),
                       none ? ", of which hbench has no collective" : ""),
-          fmt::format("if you know it, add --collective {}", kNamed)};
+          fmt::format("if you know it, add --collective {}", kKnownCollectives)};
 }
 
 /// The test by the program's name, else by the collective that the user gives, else by what the rows leave possible:
@@ -251,9 +251,9 @@ struct Refusal {
 };
 
 /// The tests of one file.
-class Tests {
+class NcclTests {
  public:
-  Tests(std::string_view file_name, const ImportHints& hints) : file_name_(file_name), hints_(hints) {}
+  NcclTests(std::string_view file_name, const ImportHints& hints) : file_name_(file_name), hints_(hints) {}
 
   ImportedOutput read(std::vector<NcclTestsOutput> tests) {
     std::erase_if(tests, [](const NcclTestsOutput& test) { return test.rows.empty() && test.left_out.empty(); });
@@ -323,7 +323,7 @@ class Tests {
         if (figures.seconds.value == 0) {
           if (found == nullptr)
             return Refusal{"it has no column 'time', and does not say of which collective its busbw is",
-                           fmt::format("add that column, or --collective {}", kNamed)};
+                           fmt::format("add that column, or --collective {}", kKnownCollectives)};
           const double error = figures.busbw.slack / figures.busbw.value;
           const double seconds = found->bus_factor(ranks) * bytes / figures.busbw.value;
           figures.seconds = {seconds, seconds * error};
@@ -369,20 +369,20 @@ class Tests {
   Refusal first_;
 };
 
-ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& hints) {
+ImportedOutput parse_nccl_tests(std::string_view text, std::string_view file_name, const ImportHints& hints) {
   return cases_of(read_nccl_tests(text, file_name), file_name, hints);
 }
 
 }  // namespace
 
 ImportedOutput cases_of(std::vector<NcclTestsOutput> tests, std::string_view file_name, const ImportHints& hints) {
-  return Tests(file_name, hints).read(std::move(tests));
+  return NcclTests(file_name, hints).read(std::move(tests));
 }
 
 extern constinit const ImportFormat kNcclTestsFormat{.name = "nccl-tests",
                                                      .summary = "the tables of nccl-tests and rccl-tests",
                                                      .example = "mpirun -n 16 all_reduce_perf -b 1K -e 1G -f 2 > 1.txt",
                                                      .recognises = is_nccl_tests_output,
-                                                     .parse = parse};
+                                                     .parse = parse_nccl_tests};
 
 }  // namespace hbench

@@ -12,7 +12,7 @@
 namespace hbench {
 namespace {
 
-bool recognises(std::string_view text) {
+bool is_nccl_tests_json(std::string_view text) {
   return text.starts_with('{') && text.find("\"nccl_version\"") != text.npos && text.find("\"args\"") != text.npos;
 }
 
@@ -90,7 +90,7 @@ NcclTestsOutput read(const JsonValue& root, std::string_view file_name) {
   return output;
 }
 
-ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& hints) {
+ImportedOutput parse_nccl_tests_json(std::string_view text, std::string_view file_name, const ImportHints& hints) {
   const nlohmann::json json = parse_json(text, file_name);
   const JsonValue root(json, file_name);
   ImportedOutput output = cases_of({read(root, file_name)}, file_name, hints);
@@ -104,7 +104,7 @@ extern constinit const ImportFormat kNcclTestsJsonFormat{
     .name = "nccl-tests-json",
     .summary = "nccl-tests' JSON, with iterations where it has them",
     .example = "mpirun -n 16 all_reduce_perf -b 1K -e 1G -f 2 -J 1.json",
-    .recognises = recognises,
-    .parse = parse};
+    .recognises = is_nccl_tests_json,
+    .parse = parse_nccl_tests_json};
 
 }  // namespace hbench

@@ -93,9 +93,9 @@ std::string without_bars(std::string_view text) {
 }
 
 /// One pass over the lines.
-class Reader {
+class NcclTestsReader {
  public:
-  explicit Reader(std::string_view file_name) : file_name_(file_name) {}
+  explicit NcclTestsReader(std::string_view file_name) : file_name_(file_name) {}
 
   std::vector<NcclTestsOutput> read(std::string_view text) {
     for (const std::string_view line : lines_of(text)) {
@@ -210,7 +210,7 @@ bool is_nccl_tests_output(std::string_view text) {
 }
 
 std::vector<NcclTestsOutput> read_nccl_tests(std::string_view text, std::string_view file_name) {
-  return Reader(file_name).read(without_bars(text));
+  return NcclTestsReader(file_name).read(without_bars(text));
 }
 
 }  // namespace hbench

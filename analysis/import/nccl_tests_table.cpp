@@ -12,7 +12,7 @@ namespace hbench {
 namespace {
 
 /// What nccl-tests and rccl-tests call the types of elements.
-constexpr std::array<std::string_view, 20> kTypes{
+constexpr std::array<std::string_view, 20> kNcclTypes{
     "int8", "char",  "uint8",   "int32",  "int",     "uint32",   "int64",  "uint64", "half",     "float16",
     "fp16", "float", "float32", "double", "float64", "bfloat16", "f8e4m3", "f8e5m2", "fp8_e4m3", "fp8_e5m2"};
 
@@ -23,7 +23,7 @@ using Field = NcclTestsColumn::Field;
 using Columns = std::vector<NcclTestsColumn>;
 using Words = std::vector<std::string_view>;
 
-bool is_whole(std::string_view word) {
+bool is_whole_number(std::string_view word) {
   return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
 }
 
@@ -37,7 +37,7 @@ std::string_view digits_at_end(std::string_view word) {
 /// The position of the word for a type of which `before` columns stand before it; none where there is no row.
 std::optional<std::size_t> type_position(const std::vector<std::string_view>& words, std::size_t before) {
   for (std::size_t i = before; i < words.size(); ++i) {
-    if (std::ranges::find(kTypes, words[i]) == kTypes.end()) continue;
+    if (std::ranges::find(kNcclTypes, words[i]) == kNcclTypes.end()) continue;
     bool numbers = true;
     for (std::size_t k = 1; k < before; ++k) numbers = numbers && finite_number(words[i - k]);
     if (numbers && !digits_at_end(words[i - before]).empty()) return i;
@@ -280,7 +280,7 @@ std::optional<NcclTestsTable::Read> NcclTestsTable::read_words(const Words& word
 std::string NcclTestsTable::fault_of_beginning(std::string_view line) const {
   const Words words = words_of(without_label(line, label_));
   if (columns_.empty() || columns_[0].field != Field::size || columns_[1].field != Field::count || words.empty() ||
-      !is_whole(words[0]) || (words.size() > 1 && !is_whole(words[1])))
+      !is_whole_number(words[0]) || (words.size() > 1 && !is_whole_number(words[1])))
     return "";
   return words.size() < columns_.size() ? "it is cut off" : fmt::format("'{}' is no type of elements", words[2]);
 }

@@ -18,10 +18,10 @@ namespace hbench {
 namespace {
 
 /// By preference: cold runs on the GPU, batches of them, benchmarks of the CPU alone.
-constexpr std::array<std::string_view, 4> kTimes{"nv/cold/time/gpu/mean", "nv/batch/time/gpu/mean",
-                                                 "nv/cpu_only/time/cpu/mean", "nv/cold/time/cpu/mean"};
+constexpr std::array<std::string_view, 4> kNvbenchTimes{"nv/cold/time/gpu/mean", "nv/batch/time/gpu/mean",
+                                                        "nv/cpu_only/time/cpu/mean", "nv/cold/time/cpu/mean"};
 
-bool recognises(std::string_view text) {
+bool is_nvbench(std::string_view text) {
   return text.find("\"benchmarks\"") != text.npos && text.find("\"nvbench\"") != text.npos &&
          text.find("\"states\"") != text.npos;
 }
@@ -38,24 +38,24 @@ double positive_of(const JsonValue& value) {
   return *number;
 }
 
-/// The value of one of the summaries of `kTimes`, in seconds.
-std::optional<double> seconds_of(const JsonValue& state) {
+/// The value of one of the summaries of `kNvbenchTimes`, in seconds.
+std::optional<double> time_of_state(const JsonValue& state) {
   std::map<std::string, double> known;
   if (!state.is_set("summaries")) return std::nullopt;
   for (const JsonValue& summary : state.at("summaries").elements()) {
     const std::string tag = summary.at("tag").text();
-    if (std::ranges::find(kTimes, tag) == kTimes.end()) continue;
+    if (std::ranges::find(kNvbenchTimes, tag) == kNvbenchTimes.end()) continue;
     for (const JsonValue& datum : summary.at("data").elements())
       if (datum.at("name").text() == "value") known[tag] = positive_of(datum.at("value"));
   }
-  for (const std::string_view tag : kTimes)
+  for (const std::string_view tag : kNvbenchTimes)
     if (const auto found = known.find(std::string(tag)); found != known.end()) return found->second;
   return std::nullopt;
 }
 
-class Reader {
+class NvbenchReader {
  public:
-  explicit Reader(const JsonValue& root) {
+  explicit NvbenchReader(const JsonValue& root) {
     for (const JsonValue& device : root.at("devices").elements())
       models_[device.at("id").whole(0)] = device.at("name").text();
   }
@@ -86,7 +86,7 @@ class Reader {
       output_.left_out.push_back(fmt::format("{}: skipped: {}", name, why));
       return;
     }
-    const std::optional<double> seconds = seconds_of(state);
+    const std::optional<double> seconds = time_of_state(state);
     if (!seconds) {
       output_.left_out.push_back(fmt::format("{}: it was not timed", name));
       return;
@@ -108,10 +108,10 @@ class Reader {
   ImportedOutput output_;
 };
 
-ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {
+ImportedOutput parse_nvbench(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {
   const nlohmann::json json = parse_json(text, file_name);
   const JsonValue root(json, file_name), benchmarks = root.at("benchmarks");
-  Reader reader(root);
+  NvbenchReader reader(root);
   for (const JsonValue& benchmark : benchmarks.elements()) reader.read(benchmark);
   ImportedOutput output = reader.finish(benchmarks);
   if (root.has("meta") && root.at("meta").is_set("argv")) {
@@ -129,7 +129,7 @@ ImportedOutput parse(std::string_view text, std::string_view file_name, const Im
 extern constinit const ImportFormat kNvbenchFormat{.name = "nvbench",
                                                    .summary = "nvbench's JSON: the mean GPU time of each state",
                                                    .example = "./my_bench --json 1.json",
-                                                   .recognises = recognises,
-                                                   .parse = parse};
+                                                   .recognises = is_nvbench,
+                                                   .parse = parse_nvbench};
 
 }  // namespace hbench

@@ -22,7 +22,7 @@ std::size_t title_of(std::string_view line) {
   return at != line.npos && line.find(" Test", at) != line.npos ? at : line.npos;
 }
 
-bool recognises(std::string_view text) {
+bool is_osu(std::string_view text) {
   for (const std::string_view line : lines_of(text))
     if (title_of(line) != line.npos) return true;
   return false;
@@ -39,9 +39,9 @@ std::vector<std::string_view> names_of_columns(std::string_view line) {
   return names;
 }
 
-class Reader : MpiReader {
+class OsuReader : MpiReader {
  public:
-  Reader(std::string_view file_name, const ImportHints& hints) : MpiReader(file_name) { table_.ranks = hints.ranks; }
+  OsuReader(std::string_view file_name, const ImportHints& hints) : MpiReader(file_name) { table_.ranks = hints.ranks; }
 
   ImportedOutput read(std::string_view text) {
     return read_lines(text).finish("it has no rows: did the test end before its table?", kHint);
@@ -105,8 +105,8 @@ class Reader : MpiReader {
   bool validated_ = false;
 };
 
-ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& hints) {
-  return Reader(file_name, hints).read(text);
+ImportedOutput parse_osu(std::string_view text, std::string_view file_name, const ImportHints& hints) {
+  return OsuReader(file_name, hints).read(text);
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ ImportedOutput parse(std::string_view text, std::string_view file_name, const Im
 extern constinit const ImportFormat kOsuFormat{.name = "osu",
                                                .summary = "average latencies of osu_allreduce, osu_bcast and the like",
                                                .example = "mpirun -n 16 osu_allreduce -f > 1.txt",
-                                               .recognises = recognises,
-                                               .parse = parse};
+                                               .recognises = is_osu,
+                                               .parse = parse_osu};
 
 }  // namespace hbench

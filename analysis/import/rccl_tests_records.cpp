@@ -16,7 +16,7 @@
 namespace hbench {
 namespace {
 
-bool recognises(std::string_view text) {
+bool is_rccl_tests(std::string_view text) {
   return text.find("algBw") != text.npos && text.find("busBw") != text.npos && text.find("inPlace") != text.npos;
 }
 
@@ -71,7 +71,7 @@ class Records {
       records.push_back({parse_json(line, file_name_, line_), place, where});
     } else if (line.starts_with('{')) {
       left_out.push_back(place + ": it is cut off");
-    } else if (recognises(line)) {
+    } else if (is_rccl_tests(line)) {
       names_ = values_of(line);
     } else if (!names_.empty() && !line.empty()) {
       const std::vector<std::string_view> values = values_of(line);
@@ -93,7 +93,7 @@ class Records {
   std::vector<std::string_view> names_;
 };
 
-PrintedNumber printed(const JsonValue& value, double unit) {
+PrintedNumber printed_by_rccl(const JsonValue& value, double unit) {
   return PrintedNumber{.value = value.number(), .slack = 5.1e-7} * unit;
 }
 
@@ -103,7 +103,7 @@ std::string wrong_of(const JsonValue& record) {
 }
 
 /// Records as tests: one begins with another program or number of ranks, and where one has a record again.
-class Tests {
+class RcclTests {
  public:
   void read(const Record& read) {
     const JsonValue record(read.json, read.where);
@@ -135,9 +135,9 @@ class Tests {
       tests.back().left_out.push_back(fmt::format("{}: its time is {}", read.place, time.shown()));
       return;
     }
-    (in_place ? row.in_place : row.out_of_place) = NcclTestsTiming{.seconds = printed(time, 1e-6),
-                                                                   .algbw = printed(record.at("algBw"), 1e9),
-                                                                   .busbw = printed(record.at("busBw"), 1e9),
+    (in_place ? row.in_place : row.out_of_place) = NcclTestsTiming{.seconds = printed_by_rccl(time, 1e-6),
+                                                                   .algbw = printed_by_rccl(record.at("algBw"), 1e9),
+                                                                   .busbw = printed_by_rccl(record.at("busBw"), 1e9),
                                                                    .wrong = wrong_of(record)};
     tests.back().rows.push_back(std::move(row));
   }
@@ -148,9 +148,9 @@ class Tests {
   std::set<std::tuple<int, std::int64_t, std::string, std::string, bool>> known_;  ///< of the last test
 };
 
-ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& hints) {
+ImportedOutput parse_rccl_tests(std::string_view text, std::string_view file_name, const ImportHints& hints) {
   const Records read(text, file_name);
-  Tests tests;
+  RcclTests tests;
   for (const Record& record : read.records) tests.read(record);
   ImportedOutput output = cases_of(std::move(tests.tests), file_name, hints);
   output.left_out.insert(output.left_out.end(), read.left_out.begin(), read.left_out.end());
@@ -162,7 +162,7 @@ ImportedOutput parse(std::string_view text, std::string_view file_name, const Im
 extern constinit const ImportFormat kRcclTestsRecordsFormat{.name = "rccl-tests-records",
                                                             .summary = "rccl-tests' -Z json and -Z csv",
                                                             .example = "mpirun -n 8 all_reduce_perf -x 1.json -Z json",
-                                                            .recognises = recognises,
-                                                            .parse = parse};
+                                                            .recognises = is_rccl_tests,
+                                                            .parse = parse_rccl_tests};
 
 }  // namespace hbench

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kTotal = "total images/sec:";
 
-bool recognises(std::string_view text) { return text.find(kTotal) != text.npos && text.find("Model:") != text.npos; }
+bool is_tf_cnn(std::string_view text) { return text.find(kTotal) != text.npos && text.find("Model:") != text.npos; }
 
 /// What follows a name in a line; empty where the name is not in it.
 std::string_view after(std::string_view line, std::string_view name) {
@@ -24,9 +24,9 @@ std::string_view after(std::string_view line, std::string_view name) {
   return at == line.npos ? std::string_view() : trimmed(line.substr(at + name.size()));
 }
 
-class Reader {
+class TfCnnReader {
  public:
-  explicit Reader(std::string_view file_name) : tests_(file_name) {}
+  explicit TfCnnReader(std::string_view file_name) : tests_(file_name) {}
 
   ImportedOutput read(std::string_view text) {
     for (const std::string_view line : lines_of(text)) {
@@ -72,8 +72,8 @@ class Reader {
   ImportedTests tests_;
 };
 
-ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {
-  return Reader(file_name).read(text);
+ImportedOutput parse_tf_cnn(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {
+  return TfCnnReader(file_name).read(text);
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ extern constinit const ImportFormat kTfCnnBenchmarksFormat{
     .name = "tf-cnn-benchmarks",
     .summary = "total images/sec of tf_cnn_benchmarks",
     .example = "python tf_cnn_benchmarks.py --model=vgg16 > 1.txt",
-    .recognises = recognises,
-    .parse = parse};
+    .recognises = is_tf_cnn,
+    .parse = parse_tf_cnn};
 
 }  // namespace hbench

@@ -22,7 +22,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// Of tensors' shapes `[[3, 4], [2]]`: 14. 0 where there is none, or one is damaged.
-std::int64_t elements_of(const Json* shapes) {
+std::int64_t elements_of_shapes(const Json* shapes) {
   if (shapes == nullptr || !shapes->is_array()) return 0;
   double sum = 0;
   for (const Json& shape : *shapes) sum += elements_of_shape(shape);
@@ -66,7 +66,7 @@ struct Entry {
 };
 
 /// A time in nanoseconds; 0: not known.
-std::int64_t time_of(const Json& entry, const char* name) {
+std::int64_t nanoseconds_of(const Json& entry, const char* name) {
   const Json* found = json_member(entry, name);
   return found != nullptr && found->is_number_integer() ? found->get<std::int64_t>() : 0;
 }
@@ -76,9 +76,9 @@ bool is_true(const Json& entry, const char* name) {
   return found != nullptr && *found == true;
 }
 
-class Reader {
+class FlightRecorderReader {
  public:
-  explicit Reader(const std::string& file_name) : source_(file_name), file_name_(file_name) {}
+  explicit FlightRecorderReader(const std::string& file_name) : source_(file_name), file_name_(file_name) {}
 
   Recording run(bool pickle) {
     if (pickle) {
@@ -124,7 +124,7 @@ class Reader {
     const std::string name = json_text(value, "profiling_name");
     Entry entry;
     entry.exchange.operation = operation_word(name);
-    entry.exchange.elements = elements_of(json_member(value, "input_sizes"));
+    entry.exchange.elements = elements_of_shapes(json_member(value, "input_sizes"));
     entry.exchange.type = type_word(json_first_text(json_member(value, "input_dtypes")));
     // Several exchanges that were launched as one have an entry of their own each, and one for all.
     const bool for_all = name.ends_with("coalesced") && entry.exchange.elements == 0;
@@ -150,24 +150,24 @@ class Reader {
     const std::string state = json_text(value, "state");  // before PyTorch 2.1 there is none
     // A completed exchange is retired; no more is known of Gloo's.
     entry.completed = state.empty() || state == "completed" || is_true(value, "retired");
-    entry.state.started = state == "started" || time_of(value, "time_discovered_started_ns") > 0;
+    entry.state.started = state == "started" || nanoseconds_of(value, "time_discovered_started_ns") > 0;
     starts_ = starts_ || *entry.state.started;
     entry.state.between_two = is_true(value, "is_p2p");
     if (!entry.state.between_two) entry.state.sequence = known_whole(json_number(value, "collective_seq_id"));
     entry.state.bytes = entry.exchange.elements * type_bytes(entry.exchange.type);
-    entry.state.launched = time_of(value, "time_created_ns");
+    entry.state.launched = nanoseconds_of(value, "time_created_ns");
     for (const char* time : {"time_created_ns", "time_discovered_started_ns", "time_discovered_completed_ns"})
-      newest_ = std::max(newest_, time_of(value, time));
+      newest_ = std::max(newest_, nanoseconds_of(value, time));
   }
 
   void read_times(Entry& entry, const Json& value) {
-    entry.created = time_of(value, "time_created_ns");
+    entry.created = nanoseconds_of(value, "time_created_ns");
     timed_ = timed_ && entry.created > 0;
     const double milliseconds = json_number(value, "duration_ms");
     if (milliseconds > 0 && milliseconds < 1e9) entry.exchange.duration = Seconds(milliseconds * 1e-3);
     measured_ = measured_ || entry.exchange.duration.has_value();
-    const std::int64_t began = time_of(value, "time_discovered_started_ns"),
-                       ended = time_of(value, "time_discovered_completed_ns");
+    const std::int64_t began = nanoseconds_of(value, "time_discovered_started_ns"),
+                       ended = nanoseconds_of(value, "time_discovered_completed_ns");
     if (began > 0 && ended > began) entry.noticed = static_cast<double>(ended - began) * 1e-9;
   }
 
@@ -256,17 +256,17 @@ class Reader {
   bool starts_ = false;  ///< PyTorch has noticed when exchanges start
 };
 
-bool recognises(std::string_view head) {
+bool is_flight_recorder(std::string_view head) {
   const auto has = [&](std::string_view word) { return head.find(word) != head.npos; };
   if (looks_like_pickle(head)) return has("pg_config") || has("pg_status") || has("profiling_name");
   return first_mark(head) == '{' && (has("\"pg_status\"") || (has("\"entries\"") && has("\"profiling_name\"")));
 }
 
-std::vector<Recording> read(const std::string& file_name) {
+std::vector<Recording> read_flight_recorder(const std::string& file_name) {
   TextSource source(file_name);
   const int first = source.peek();
   const bool json = first == '{' || first == '[' || first == ' ' || first == '\n' || first == '\r' || first == '\t';
-  return {Reader(file_name).run(!json)};
+  return {FlightRecorderReader(file_name).run(!json)};
 }
 
 }  // namespace
@@ -277,7 +277,7 @@ extern constinit const JobFormat kFlightRecorderFormat{
     .example =
         "TORCH_NCCL_DUMP_ON_TIMEOUT=1 (a file for each rank: nccl_trace_rank_0), or "
         "torch._C._distributed_c10d._dump_nccl_trace()",
-    .recognises = recognises,
-    .read = read};
+    .recognises = is_flight_recorder,
+    .read = read_flight_recorder};
 
 }  // namespace hbench

@@ -29,7 +29,7 @@ constexpr std::string_view kNegotiation = "NEGOTIATE_";
 constexpr double kTogether = 100e-6;
 
 /// One exchange of one tensor, from its negotiation to its end.
-struct Exchange {
+struct HorovodExchange {
   std::string operation;    ///< `all-reduce` ..
   std::int64_t tensor = 0;  ///< the number of its "process"
   double ready = 0;         ///< when its negotiation began
@@ -42,7 +42,7 @@ struct Exchange {
 struct Tensor {
   std::string name;
   std::vector<std::string> open;
-  Exchange exchange;
+  HorovodExchange exchange;
   bool moved = false;  ///< a phase that moves data has begun
 };
 
@@ -57,17 +57,17 @@ std::optional<std::int64_t> elements_of(const std::string& shape) {
   return elements > 0 ? std::optional(elements) : std::nullopt;
 }
 
-class Reader {
+class HorovodReader {
  public:
-  explicit Reader(const std::string& file_name) : source_(file_name), file_name_(file_name) {}
+  explicit HorovodReader(const std::string& file_name) : source_(file_name), file_name_(file_name) {}
 
   /// Those that ended, in the order of their readiness.
-  std::vector<Exchange> run() {
+  std::vector<HorovodExchange> run() {
     // Older Horovods never close the list: what is there counts.
     visit_json(source_, {.list = "traceEvents",
                          .member = [](const auto&, const Json&) {},
                          .element = [&](auto text) { event(parse_element(text, file_name_)); }});
-    std::ranges::stable_sort(done_, {}, &Exchange::ready);
+    std::ranges::stable_sort(done_, {}, &HorovodExchange::ready);
     return std::move(done_);
   }
 
@@ -121,7 +121,7 @@ class Reader {
     const bool negotiated = tensor.open.back().starts_with(kNegotiation);
     tensor.open.pop_back();
     if (negotiated || !tensor.open.empty()) return;
-    Exchange& exchange = tensor.exchange;
+    HorovodExchange& exchange = tensor.exchange;
     exchange.ended = at;
     exchange.elements = elements_of(json_text(facts, "shape"));
     exchange.type = type_word(json_text(facts, "dtype"));
@@ -132,17 +132,17 @@ class Reader {
   std::string file_name_, backend_;
   std::unordered_map<std::int64_t, Tensor> tensors_;
   std::set<std::string> ranks_;
-  std::vector<Exchange> done_;
+  std::vector<HorovodExchange> done_;
 };
 
 /// Exchanges of one step, in the order of their readiness.
-using Step = std::vector<Exchange>;
+using Step = std::vector<HorovodExchange>;
 
 /// A step is over when a tensor comes again.
-std::vector<Step> steps_of(std::vector<Exchange> exchanges) {
+std::vector<Step> steps_of(std::vector<HorovodExchange> exchanges) {
   std::vector<Step> steps(1);
   std::set<std::int64_t> seen;
-  for (Exchange& each : exchanges) {
+  for (HorovodExchange& each : exchanges) {
     if (each.operation != "all-reduce") continue;
     if (!seen.insert(each.tensor).second) {
       steps.emplace_back();
@@ -153,7 +153,7 @@ std::vector<Step> steps_of(std::vector<Exchange> exchanges) {
   return steps;
 }
 
-double end_of(const Step& step) { return std::ranges::max_element(step, {}, &Exchange::ended)->ended; }
+double end_of(const Step& step) { return std::ranges::max_element(step, {}, &HorovodExchange::ended)->ended; }
 
 /// The tensors of a step that travelled together, as places in the step, in the order in which they were launched.
 std::vector<std::vector<std::size_t>> buckets_of(const Step& step) {
@@ -163,7 +163,7 @@ std::vector<std::vector<std::size_t>> buckets_of(const Step& step) {
   std::vector<std::vector<std::size_t>> buckets;
   double last = 0, earliest_end = 0;
   for (const std::size_t place : order) {
-    const Exchange& each = step[place];
+    const HorovodExchange& each = step[place];
     if (buckets.empty() || each.began - last > kTogether || each.began >= earliest_end) {
       buckets.emplace_back();
       earliest_end = each.ended;
@@ -180,7 +180,7 @@ RecordedCollective collective_of(const Step& step, const std::vector<std::size_t
   double launched = INFINITY, began = INFINITY, ended = 0;
   bool known = true;
   for (const std::size_t place : bucket) {
-    const Exchange& each = step[place];
+    const HorovodExchange& each = step[place];
     launched = std::min(launched, each.launched);
     began = std::min(began, each.began);
     ended = std::max(ended, each.ended);
@@ -196,12 +196,12 @@ RecordedCollective collective_of(const Step& step, const std::vector<std::size_t
 }
 
 /// A step that begins at `begin`.
-RecordedStep recorded(const Step& step, double begin, std::string name, const Reader& reader) {
+RecordedStep recorded(const Step& step, double begin, std::string name, const HorovodReader& reader) {
   RecordedStep result{.name = std::move(name), .time = Seconds(end_of(step) - begin)};
   result.backward_began = Seconds(std::max(0.0, step.front().ready - begin));
   result.backward_ended = Seconds(std::max(0.0, step.back().ready - begin));
   result.exposed = result.time - *result.backward_ended;
-  for (const Exchange& each : step)
+  for (const HorovodExchange& each : step)
     result.gradients.push_back(
         {reader.name_of(each.tensor), each.elements.value_or(0), Seconds(std::max(0.0, each.ready - begin))});
   std::size_t before = 0;
@@ -217,20 +217,20 @@ RecordedStep recorded(const Step& step, double begin, std::string name, const Re
   return result;
 }
 
-bool alike(const RecordedStep& a, const RecordedStep& b) {
+bool alike_steps(const RecordedStep& a, const RecordedStep& b) {
   return std::ranges::equal(a.collectives, b.collectives, {}, &RecordedCollective::elements,
                             &RecordedCollective::elements);
 }
 
-bool recognises(std::string_view head) {
+bool is_horovod(std::string_view head) {
   const bool object = first_mark(head) == '{' && head.find("\"traceEvents\"") != head.npos;  // saved by a viewer
   return (object || first_mark(head) == '[') && head.find("\"ph\"") != head.npos &&
          (head.find(kNegotiation) != head.npos || head.find("start_time_since_epoch_in_micros") != head.npos);
 }
 
-Error no_steps(const std::string& file_name, const std::vector<Exchange>& exchanges) {
+Error no_steps(const std::string& file_name, const std::vector<HorovodExchange>& exchanges) {
   std::set<std::string> others;
-  for (const Exchange& each : exchanges)
+  for (const HorovodExchange& each : exchanges)
     if (each.operation != "all-reduce") others.insert(each.operation);
   return {ExitCode::usage,
           fmt::format("{}: no tensor is reduced twice, so where steps begin is not known{}", file_name,
@@ -238,9 +238,9 @@ Error no_steps(const std::string& file_name, const std::vector<Exchange>& exchan
           "record some steps with HOROVOD_TIMELINE=timeline.json"};
 }
 
-std::vector<Recording> read(const std::string& file_name) {
-  Reader reader(file_name);
-  const std::vector<Exchange> exchanges = reader.run();
+std::vector<Recording> read_horovod(const std::string& file_name) {
+  HorovodReader reader(file_name);
+  const std::vector<HorovodExchange> exchanges = reader.run();
   const std::vector<Step> steps = steps_of(exchanges);
   if (steps.size() < 2 || steps.front().empty()) throw no_steps(file_name, exchanges);
   Recording recording{
@@ -250,10 +250,11 @@ std::vector<Recording> read(const std::string& file_name) {
   recording.unknown.push_back(
       "A Horovod timeline does not show the forward pass: what comes before the first gradient (update, input, forward "
       "pass) counts as forward; torch.profiler records it.");
-  if (std::ranges::any_of(steps.back(), [](const Exchange& each) { return !each.elements; }))
+  if (std::ranges::any_of(steps.back(), [](const HorovodExchange& each) { return !each.elements; }))
     recording.unknown.push_back(
         "The shapes of its tensors are not in the timeline: --tensors names a workload that has the same ones.");
-  if (std::ranges::any_of(recording.steps, [&](const auto& step) { return !alike(step, recording.steps.front()); }))
+  if (std::ranges::any_of(recording.steps,
+                          [&](const auto& step) { return !alike_steps(step, recording.steps.front()); }))
     recording.unknown.push_back("Horovod fused other tensors in other steps: only those of one kind are shown.");
   return {std::move(recording)};
 }
@@ -267,7 +268,7 @@ extern constinit const JobFormat kHorovodFormat{
     .advice = {.sizes = "name a workload that has them by --tensors",
                .launches = "lower HOROVOD_CYCLE_TIME or "
                            "HOROVOD_FUSION_THRESHOLD"},
-    .recognises = recognises,
-    .read = read};
+    .recognises = is_horovod,
+    .read = read_horovod};
 
 }  // namespace hbench

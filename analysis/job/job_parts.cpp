@@ -161,10 +161,10 @@ std::string group_of(const std::vector<Recording>& recordings, const std::string
 }
 
 /// What has to be alike for steps to be compared: the number of gradients and the sizes of the exchanges.
-using Shape = std::vector<std::int64_t>;
+using StepShape = std::vector<std::int64_t>;
 
-Shape shape_of(const ComparedStep& step) {
-  Shape shape{static_cast<std::int64_t>(step.recorded->gradients.size())};
+StepShape shape_of(const ComparedStep& step) {
+  StepShape shape{static_cast<std::int64_t>(step.recorded->gradients.size())};
   for (const RecordedCollective* each : step.exchanges)
     shape.push_back(each->elements > 0 ? each->elements : each->bytes);
   return shape;
@@ -209,16 +209,16 @@ std::vector<std::vector<ComparedStep>> all_steps(const std::vector<Recording>& r
 
 /// The shape that most steps have. Of several that are as frequent one with the most in it, since a step at the edge of
 /// a recording is cut off; of these the one of the step of median time: Horovod may fuse other tensors in each step.
-Shape usual_shape(const std::vector<std::vector<ComparedStep>>& ranks) {
-  std::map<Shape, int> frequency;
-  std::vector<std::pair<Seconds, Shape>> steps;
+StepShape usual_shape(const std::vector<std::vector<ComparedStep>>& ranks) {
+  std::map<StepShape, int> frequency;
+  std::vector<std::pair<Seconds, StepShape>> steps;
   for (const std::vector<ComparedStep>& rank : ranks)
     for (const ComparedStep& step : rank) {
       steps.emplace_back(step.recorded->time, shape_of(step));
       ++frequency[steps.back().second];
     }
-  const auto weight = [&](const std::pair<Seconds, Shape>& step) {
-    const Shape& shape = step.second;
+  const auto weight = [&](const std::pair<Seconds, StepShape>& step) {
+    const StepShape& shape = step.second;
     return std::tuple(frequency.at(shape), shape.front(), std::accumulate(shape.begin(), shape.end(), std::int64_t{0}));
   };
   const auto most = weight(*std::ranges::max_element(steps, {}, weight));
@@ -269,7 +269,7 @@ bool reduces_late(const ComparedStep& step) {
 JobSteps comparable_steps(const std::vector<Recording>& recordings, const std::string& group) {
   JobSteps steps{.group = group_of(recordings, group)};
   steps.ranks = all_steps(recordings, steps.group);
-  const Shape usual = usual_shape(steps.ranks);
+  const StepShape usual = usual_shape(steps.ranks);
   for (std::vector<ComparedStep>& rank : steps.ranks)
     steps.others += static_cast<int>(std::erase_if(rank, [&](const auto& step) { return shape_of(step) != usual; }));
   return steps;

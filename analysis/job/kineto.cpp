@@ -186,7 +186,7 @@ Recording recording_of(const KinetoTrace& trace) {
   return recording;
 }
 
-bool recognises(std::string_view head) {
+bool is_kineto(std::string_view head) {
   if (head.find("\"NEGOTIATE_") != head.npos) return false;  // a timeline of Horovod that a viewer has saved
   if (first_mark(head) == '{')
     return head.find("\"traceEvents\"") != head.npos || head.find("\"schemaVersion\"") != head.npos ||
@@ -222,7 +222,7 @@ Error no_step(const Events& events) {
       "call profiler.step() after each step (torch.profiler.profile with a schedule), and record some steps"};
 }
 
-std::vector<Recording> read(const std::string& file_name) {
+std::vector<Recording> read_kineto(const std::string& file_name) {
   Events events = read_kineto_events(file_name);
   refuse_inference(events);
   if (events.steps.empty() && events.optimizers.empty()) throw no_step(events);
@@ -261,7 +261,7 @@ extern constinit const JobFormat kKinetoFormat{
     .example = "torch.profiler.profile(...).export_chrome_trace(\"trace.json.gz\")",
     .advice = {.passes = "record whole steps, with ProfilerActivity.CPU",
                .sizes = "record with record_shapes=True, or name the workload that has them by --tensors"},
-    .recognises = recognises,
-    .read = read};
+    .recognises = is_kineto,
+    .read = read_kineto};
 
 }  // namespace hbench

@@ -60,9 +60,9 @@ double time_of(const Json& event, const char* name) {
   return text.empty() ? json_number(event, name) : parse_number<double>(text).value_or(NAN);
 }
 
-class Reader {
+class KinetoReader {
  public:
-  explicit Reader(const std::string& file_name) : source_(file_name), file_name_(file_name) {
+  explicit KinetoReader(const std::string& file_name) : source_(file_name), file_name_(file_name) {
     events_.facts.file = file_name;
   }
 
@@ -209,6 +209,6 @@ class Reader {
 
 }  // namespace
 
-KinetoEvents read_kineto_events(const std::string& file_name) { return Reader(file_name).run(); }
+KinetoEvents read_kineto_events(const std::string& file_name) { return KinetoReader(file_name).run(); }
 
 }  // namespace hbench

@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 5> kExchanges{"all-grads-sync", "params-a
 /// The bytes that the timers of an iteration take in memory.
 constexpr std::size_t kTimerBytes = 256;
 /// Of a line; what comes after belongs to no line of Megatron's.
-constexpr std::size_t kMostBytes = 1 << 16;
+constexpr std::size_t kMostLogBytes = 1 << 16;
 
 /// The number that a text begins with, blanks before it left out; absent where it goes on in a way that is not
 /// understood, as in `2,110.5`.
@@ -98,15 +98,15 @@ struct Log {
   bool sharded_optimizer = false;
 };
 
-class Reader {
+class MegatronReader {
  public:
-  explicit Reader(const std::string& file_name) : source_(file_name) {}
+  explicit MegatronReader(const std::string& file_name) : source_(file_name) {}
 
   Log run() {
     std::string text;
     for (int byte = source_.take(); byte >= 0; byte = source_.take()) {
       if (byte != '\n') {
-        if (text.size() < kMostBytes) text.push_back(static_cast<char>(byte));
+        if (text.size() < kMostLogBytes) text.push_back(static_cast<char>(byte));
         continue;
       }
       line(text);
@@ -226,15 +226,15 @@ std::vector<std::string> unknown_of(const Log& log) {
   return unknown;
 }
 
-bool recognises(std::string_view head) {
+bool is_megatron(std::string_view head) {
   if (head.find('\0') != head.npos) return false;
   constexpr std::array<std::string_view, 4> kMarks{kStep, "[after megatron is initialized]", "INFO:megatron.core",
                                                    "tensor-model-parallel size:"};
   return std::ranges::any_of(kMarks, [&](std::string_view mark) { return head.find(mark) != head.npos; });
 }
 
-std::vector<Recording> read(const std::string& file_name) {
-  const Log log = Reader(file_name).run();
+std::vector<Recording> read_megatron(const std::string& file_name) {
+  const Log log = MegatronReader(file_name).run();
   if (log.iterations.empty())
     throw Error(ExitCode::usage, fmt::format("{}: no line of it says '{}ms): ..' with a number", file_name, kStep),
                 "give the log of the rank that prints it (the last one), with --log-interval 1");
@@ -259,7 +259,7 @@ extern constinit const JobFormat kMegatronFormat{
     .advice = {.passes = "train with --timing-log-level 2",
                .sizes = "train with --profile --use-pytorch-profiler",
                .launches = "train with --overlap-grad-reduce"},
-    .recognises = recognises,
-    .read = read};
+    .recognises = is_megatron,
+    .read = read_megatron};
 
 }  // namespace hbench

@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// Beyond it, sums of bytes would be lost.
-constexpr double kMostBytes = 1e13;
+constexpr double kMostDumpedBytes = 1e13;
 
 /// Who wrote an object. Up to version 4.2 each has it; later the first of a batch, and those that follow are of it.
 struct Writer {
@@ -29,7 +29,7 @@ struct Writer {
   int rank = -1, ranks = 0;  ///< in the group, and of it
 };
 
-struct Exchange {
+struct InspectedExchange {
   Writer writer;
   RecordedCollective exchange;
   double at = 0;  ///< microseconds; 0: not known
@@ -52,14 +52,14 @@ double kernel_begin(const Json& times) {
   return begin;
 }
 
-class Reader {
+class InspectorReader {
  public:
-  explicit Reader(const std::string& file_name) : source_(file_name), file_name_(file_name) {}
+  explicit InspectorReader(const std::string& file_name) : source_(file_name), file_name_(file_name) {}
 
   std::vector<Recording> run() {
     complete_ = visit_json_stream(source_, [&](std::string_view text) { object(parse_element(text, file_name_)); });
-    std::map<std::pair<std::string, int>, std::vector<Exchange>> parts;  // by process and rank
-    for (Exchange& each : exchanges_) {
+    std::map<std::pair<std::string, int>, std::vector<InspectedExchange>> parts;  // by process and rank
+    for (InspectedExchange& each : exchanges_) {
       const int part = many_ranks_.contains(each.writer.process) ? each.writer.rank : -1;
       parts[{each.writer.process, part}].push_back(std::move(each));
     }
@@ -94,7 +94,7 @@ class Reader {
     if (writer_.rank < 0)
       throw Error(ExitCode::usage, fmt::format("{}: an exchange does not say whose it is", file_name_),
                   "is the begin of the file missing? Give the file as NCCL Inspector wrote it");
-    Exchange each{writer_, {.operation = operation_word(json_text(value, kind.c_str()))}};
+    InspectedExchange each{writer_, {.operation = operation_word(json_text(value, kind.c_str()))}};
     RecordedCollective& exchange = each.exchange;
     if (exchange.operation.empty()) return;
     exchange.group = writer_.group;
@@ -102,7 +102,7 @@ class Reader {
     // NCCL counts what a rank keeps of a reduce-scatter, and what goes to one rank of an all-to-all.
     const bool of_each = exchange.operation == "reduce-scatter" || exchange.operation == "all-to-all";
     const double bytes = json_number(value, (kind + "_msg_size_bytes").c_str()) * (of_each ? writer_.ranks : 1);
-    if (bytes >= 1 && bytes <= kMostBytes) exchange.bytes = static_cast<std::int64_t>(bytes);
+    if (bytes >= 1 && bytes <= kMostDumpedBytes) exchange.bytes = static_cast<std::int64_t>(bytes);
     const double took = json_number(value, (kind + "_exec_time_us").c_str());
     if (took > 0 && took < 1e12) exchange.duration = Seconds(took * 1e-6);
     const Json& times = json_object(value, "event_trace_ts");
@@ -113,19 +113,20 @@ class Reader {
     source_.keep(exchanges_, std::move(each), texts);
   }
 
-  ExchangeLog log_of(std::vector<Exchange> exchanges) const {
+  ExchangeLog log_of(std::vector<InspectedExchange> exchanges) const {
     ExchangeLog log;
     log.recording.file = file_name_;
     log.recording.backend = "nccl";
     log.more_cure =
         "NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS=500 writes them before they are overwritten, and "
         "NCCL_INSPECTOR_DUMP_MIN_SIZE_BYTES says from which size";
-    log.timed = !exchanges.empty() && std::ranges::all_of(exchanges, [](const Exchange& each) { return each.at > 0; });
+    log.timed =
+        !exchanges.empty() && std::ranges::all_of(exchanges, [](const InspectedExchange& each) { return each.at > 0; });
     if (log.timed)
-      std::ranges::stable_sort(exchanges, {}, &Exchange::at);
+      std::ranges::stable_sort(exchanges, {}, &InspectedExchange::at);
     else
       keep_one_group(exchanges);
-    for (Exchange& each : exchanges) {
+    for (InspectedExchange& each : exchanges) {
       // Of all groups, the largest says which rank of the job this is.
       if (each.writer.ranks > log.recording.world) {
         log.recording.world = each.writer.ranks;
@@ -140,9 +141,9 @@ class Reader {
   }
 
   /// Without times, only exchanges of one group have an order.
-  void keep_one_group(std::vector<Exchange>& exchanges) const {
+  void keep_one_group(std::vector<InspectedExchange>& exchanges) const {
     std::set<std::string> reducing;
-    for (const Exchange& each : exchanges)
+    for (const InspectedExchange& each : exchanges)
       if (each.exchange.operation == "all-reduce" || each.exchange.operation == "reduce-scatter")
         reducing.insert(each.exchange.group);
     if (reducing.size() > 1)
@@ -151,7 +152,7 @@ class Reader {
                               reducing.size()),
                   "record with NCCL_INSPECTOR_DUMP_VERBOSE=1, which writes times");
     if (reducing.size() == 1)
-      std::erase_if(exchanges, [&](const Exchange& each) { return each.exchange.group != *reducing.begin(); });
+      std::erase_if(exchanges, [&](const InspectedExchange& each) { return each.exchange.group != *reducing.begin(); });
   }
 
   void note_unknown(ExchangeLog& log) const {
@@ -176,16 +177,16 @@ class Reader {
   Writer writer_;
   std::map<std::pair<std::string, std::string>, int> rank_of_;  ///< by process and group: the first seen
   std::set<std::string> many_ranks_;                            ///< processes that have several ranks of one group
-  std::vector<Exchange> exchanges_;
+  std::vector<InspectedExchange> exchanges_;
   bool complete_ = true, dropped_ = false;
 };
 
-bool recognises(std::string_view head) {
+bool is_inspector(std::string_view head) {
   const auto has = [&](std::string_view word) { return head.find(word) != head.npos; };
   return has("\"coll_perf\"") || has("\"p2p_perf\"") || has("\"inspector_output_format_version\"");
 }
 
-std::vector<Recording> read(const std::string& file_name) { return Reader(file_name).run(); }
+std::vector<Recording> read_inspector(const std::string& file_name) { return InspectorReader(file_name).run(); }
 
 }  // namespace
 
@@ -196,7 +197,7 @@ extern constinit const JobFormat kNcclInspectorFormat{
         "NCCL_PROFILER_PLUGIN=libnccl-profiler-inspector.so NCCL_INSPECTOR_ENABLE=1 "
         "NCCL_INSPECTOR_DUMP_VERBOSE=1",
     .advice = {.passes = "record some steps with torch.profiler", .steps = "record with NCCL_INSPECTOR_DUMP_VERBOSE=1"},
-    .recognises = recognises,
-    .read = read};
+    .recognises = is_inspector,
+    .read = read_inspector};
 
 }  // namespace hbench

@@ -30,9 +30,9 @@ struct Value {
 };
 
 /// The machine that a pickle is a program for, without the instructions that build objects.
-class Machine {
+class PickleMachine {
  public:
-  Machine(TextSource& source, std::string_view unwanted) : source_(source), bytes_(source), unwanted_(unwanted) {}
+  PickleMachine(TextSource& source, std::string_view unwanted) : source_(source), bytes_(source), unwanted_(unwanted) {}
 
   Json run() {
     for (;;) {
@@ -217,7 +217,9 @@ class Machine {
 
 }  // namespace
 
-nlohmann::json read_pickle(TextSource& source, std::string_view unwanted) { return Machine(source, unwanted).run(); }
+nlohmann::json read_pickle(TextSource& source, std::string_view unwanted) {
+  return PickleMachine(source, unwanted).run();
+}
 
 bool looks_like_pickle(std::string_view head) {
   if (head.size() > 2 && head[0] == '\x80') return head[1] >= 2 && head[1] <= 5;

@@ -157,7 +157,7 @@ void add_positions(Logarithms level, std::vector<double>& positions) {
 }
 
 /// Robust against a few that were disturbed.
-double deviation(Logarithms positions) {
+double deviation_of_level(Logarithms positions) {
   std::vector<double> distances;
   for (const double each : positions) distances.push_back(std::abs(each));
   return distances.empty() ? 0 : kDeviation * median(std::move(distances));
@@ -201,7 +201,7 @@ class TrackedLevels {
     }
     const bool telling = level.positions.size() >= kFewestTelling || others.empty();
     level.positions.insert(level.positions.end(), others.begin(), others.end());
-    level.spread = rule_.spread * deviation(telling ? Logarithms(level.positions) : Logarithms(others));
+    level.spread = rule_.spread * deviation_of_level(telling ? Logarithms(level.positions) : Logarithms(others));
     return level;
   }
 

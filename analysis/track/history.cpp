@@ -19,7 +19,6 @@
 namespace hbench {
 namespace {
 
-constexpr double kIntervalLevel = 0.95;
 /// Of a level, the runs next to a change: more tell no more, and of drifting machines less.
 constexpr std::size_t kRunsBesideAChange = 30;
 

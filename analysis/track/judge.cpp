@@ -8,12 +8,11 @@
 #include <cmath>
 #include <span>
 
+#include "analysis/records/words.hpp"
+
 namespace hbench {
 namespace {
 
-/// Of the interval that is printed, and of the test that confirms: one further set of launches is one question.
-constexpr double kIntervalLevel = 0.95;
-constexpr double kConfirmed = 0.05;
 /// More of a head are not asked for.
 constexpr std::size_t kMostLaunches = 100;
 
@@ -22,8 +21,6 @@ std::vector<double> pooled(std::span<const Launch> runs) {
   for (const Launch& run : runs) values.insert(values.end(), run.begin(), run.end());
   return values;
 }
-
-std::string percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
 /// The least p of a rank test: all values of one side are beyond all of the other.
 double least_p(std::size_t few, std::size_t many) {
@@ -138,11 +135,11 @@ class Weighing {
     if (std::abs(seen_) >= rule_.least_effect && !sides_.is_large(seen_) && (unlikely || sides_.is_surely_relevant()))
       return result_.decide(TrackVerdict::inconclusive,
                             fmt::format("{}, and runs of the baseline differ by {:.2g} % among themselves",
-                                        percent(seen_), 100 * result_.resolution),
+                                        signed_percent(seen_), 100 * result_.resolution),
                             "hold neighbours to each other (hbench track pair), or measure on a quieter machine");
     if (sides_.is_large(seen_) && result_.p <= kConfirmed)
-      return want_launches(fmt::format("{} may be chance: p {:.2g} over the gate", percent(seen_), result_.corrected),
-                           telling());
+      return want_launches(
+          fmt::format("{} may be chance: p {:.2g} over the gate", signed_percent(seen_), result_.corrected), telling());
     const Interval& known = result_.interval;
     const double worst = tracked_.larger_is_worse ? known.high : -known.low;
     if (sides_.is_large(seen_) || (worst >= rule_.least_effect && known.high - known.low > 2 * rule_.least_effect))
@@ -203,7 +200,7 @@ class Weighing {
     for (std::size_t i = 0; i < sides_.runs.size(); ++i) all = all && sides_.known(i).equal_code;
     result_.decide(TrackVerdict::inconclusive,
                    fmt::format("{}, and {} measured the same commit: equal code has not changed, the machine has",
-                               percent(seen_), all ? "all runs of the baseline" : runs_text(std::move(equal))),
+                               signed_percent(seen_), all ? "all runs of the baseline" : runs_text(std::move(equal))),
                    "find out what has changed on the machine (hbench doctor)");
     return true;
   }
@@ -219,9 +216,9 @@ class Weighing {
       if (i < sides_.level.end - sides_.level.begin) runs.push_back(sides_.known(sides_.level.begin + i).run);
     result_.resolution = std::max(result_.resolution, std::expm1(std::abs(sides_.level.positions[far.back()]) + bound));
     result_.decide(TrackVerdict::inconclusive,
-                   fmt::format("{}, and {} of {} earlier runs {} as {}{}: the machine has two states", percent(seen_),
-                               far.size(), sides_.level.positions.size(), far.size() == 1 ? "was" : "were",
-                               sides_.is_worse(seen_) ? "slow" : "fast",
+                   fmt::format("{}, and {} of {} earlier runs {} as {}{}: the machine has two states",
+                               signed_percent(seen_), far.size(), sides_.level.positions.size(),
+                               far.size() == 1 ? "was" : "were", sides_.is_worse(seen_) ? "slow" : "fast",
                                runs.empty() ? "" : fmt::format(" ({})", runs_text(std::move(runs)))),
                    "hold neighbours to each other (hbench track pair), or find what the slow state is (hbench doctor)");
     return true;
@@ -241,24 +238,24 @@ class Weighing {
     if (result_.wanted > 0)
       return result_.decide(TrackVerdict::inconclusive,
                             fmt::format("{} by {} launches, and {} of {} launches that would confirm it",
-                                        percent(seen_), sides_.deciding.size(), again.size(), rule_.confirming),
+                                        signed_percent(seen_), sides_.deciding.size(), again.size(), rule_.confirming),
                             fmt::format("measure {} further launches, {} in all", result_.wanted,
                                         tracked_.head.size() + static_cast<std::size_t>(result_.wanted)));
     const double shift = relative_shift(sides_.launches, again);
     if (sides_.is_found_again(again))
       return conclude(fmt::format("{}, confirmed by {} launches ({}, p {:.2g})", over_gate, again.size(),
-                                  percent(shift), rank_test(sides_.launches, again)));
+                                  signed_percent(shift), rank_test(sides_.launches, again)));
     result_.decide(TrackVerdict::inconclusive,
-                   fmt::format("{} by {} launches, and {} by {} further ones", percent(seen_), sides_.deciding.size(),
-                               percent(shift), again.size()),
+                   fmt::format("{} by {} launches, and {} by {} further ones", signed_percent(seen_),
+                               sides_.deciding.size(), signed_percent(shift), again.size()),
                    "look for what disturbed some launches (hbench doctor)");
   }
 
   void conclude(const std::string& how) {
     result_.suspected = false;
     const bool before = result_.since > 0;
-    const std::string what =
-        fmt::format("{}{}, {}", percent(result_.shift), before ? fmt::format(" since run {}", result_.since) : "", how);
+    const std::string what = fmt::format("{}{}, {}", signed_percent(result_.shift),
+                                         before ? fmt::format(" since run {}", result_.since) : "", how);
     const std::string accept = fmt::format("hbench track accept{}", before ? fmt::format(" {}", result_.since) : "");
     if (sides_.is_worse(seen_))
       return result_.decide(TrackVerdict::regressed, what,

@@ -20,6 +20,10 @@
 
 namespace hbench {
 
+/// Of the interval that is printed, and of the test that confirms: one further set of launches, or of pairs, is one
+/// question.
+inline constexpr double kIntervalLevel = 0.95, kConfirmed = 0.05;
+
 /// Returns how many of a head's launches decide; those after them confirm.
 std::size_t deciding_launches(std::size_t launches, const TrackRule& rule);
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 
+#include "analysis/records/words.hpp"
 #include "analysis/statistics/rank_test.hpp"
 
 namespace hbench {
@@ -14,12 +15,6 @@ namespace {
 
 /// Pairs of which it is no chance that all agree: 1 / 2^5 = 3.1 % of pairs of equal code do. Fewer have no interval.
 constexpr int kFewestSuspected = 5;
-
-/// Of the interval that is printed, and of the test that confirms: one further set of pairs is one question.
-constexpr double kIntervalLevel = 0.95;
-constexpr double kConfirmed = 0.05;
-
-std::string percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
 /// One case on the way to its verdict.
 class PairWeighing {
@@ -85,12 +80,13 @@ class PairWeighing {
     const double seen = std::expm1(middle_difference(first()));
     if (result_.corrected <= rule_.level && is_large(seen)) return confirm(seen);
     if (is_large(seen) && rule_.pairs < fewest_)
-      return want_pairs(
-          fmt::format("{} by {} pairs, of which it takes {} to exclude chance", percent(seen), rule_.pairs, fewest_),
-          fewest_);
+      return want_pairs(fmt::format("{} by {} pairs, of which it takes {} to exclude chance", signed_percent(seen),
+                                    rule_.pairs, fewest_),
+                        fewest_);
     if (is_large(seen))
-      return want_pairs(fmt::format("{} may be chance: p {:.2g} over the gate", percent(seen), result_.corrected),
-                        2 * rule_.pairs);
+      return want_pairs(
+          fmt::format("{} may be chance: p {:.2g} over the gate", signed_percent(seen), result_.corrected),
+          2 * rule_.pairs);
     const Interval& known = result_.interval;
     const double worst = tracked_.larger_is_worse ? known.high : -known.low;
     if (worst >= rule_.least_effect && known.high - known.low > 2 * rule_.least_effect)
@@ -107,24 +103,24 @@ class PairWeighing {
     result_.suspected = is_worse(seen) && std::ssize(again) < kFewestConfirming;
     if (std::ssize(again) < kFewestConfirming)
       return result_.decide(TrackVerdict::inconclusive,
-                            fmt::format("{} by {} pairs, and {} of {} pairs that would confirm it", percent(seen),
-                                        first().size(), again.size(), kFewestConfirming),
+                            fmt::format("{} by {} pairs, and {} of {} pairs that would confirm it",
+                                        signed_percent(seen), first().size(), again.size(), kFewestConfirming),
                             fmt::format("measure further pairs: --max-launches {}", rule_.pairs + kFewestConfirming));
     const double shift = std::expm1(middle_difference(again));
     const double p = signed_rank_test(again);
     if (is_worse(shift) == is_worse(seen) && is_large(shift) && p <= kConfirmed)
       return conclude(
-          fmt::format("{}, confirmed by {} pairs ({}, p {:.2g})", over_gate, again.size(), percent(shift), p));
+          fmt::format("{}, confirmed by {} pairs ({}, p {:.2g})", over_gate, again.size(), signed_percent(shift), p));
     result_.decide(TrackVerdict::inconclusive,
-                   fmt::format("{} by {} pairs, and {} by {} further ones", percent(seen), first().size(),
-                               percent(shift), again.size()),
+                   fmt::format("{} by {} pairs, and {} by {} further ones", signed_percent(seen), first().size(),
+                               signed_percent(shift), again.size()),
                    "look for what disturbed some launches (hbench doctor)");
   }
 
   void conclude(const std::string& how) {
     const bool worse = is_worse(result_.shift);
     result_.decide(worse ? TrackVerdict::regressed : TrackVerdict::improved,
-                   fmt::format("{}, {}", percent(result_.shift), how),
+                   fmt::format("{}, {}", signed_percent(result_.shift), how),
                    worse ? "look at what differs between the two sides" : "");
   }
 

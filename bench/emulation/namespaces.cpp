@@ -255,7 +255,7 @@ LinkShares check_links(const EmulatedHosts& hosts, const EmulatedLinks& links) {
   const auto before = by_node(streams, links);
   const Clock::time_point from = Clock::now();
   receive_until(streams, from + kWindow);
-  const double seconds = std::chrono::duration<double>(Clock::now() - from).count();
+  const double seconds = seconds_since(from);
   const auto after = by_node(streams, links);
   stop = true;
   // What is on its way must not meet what is measured.

@@ -5,7 +5,7 @@
 namespace hbench {
 namespace {
 
-Error not_here() { return {ExitCode::internal, "NCCL is hbench-worker's, not hbench's"}; }
+Error no_nccl_here() { return {ExitCode::internal, "NCCL is hbench-worker's, not hbench's"}; }
 
 }  // namespace
 
@@ -16,8 +16,8 @@ Availability nccl_availability() {
 
 std::string nccl_version() { return worker_facts().nccl; }
 
-std::vector<std::unique_ptr<Endpoint>> make_nccl_endpoints(int) { throw not_here(); }
+std::vector<std::unique_ptr<Endpoint>> make_nccl_endpoints(int) { throw no_nccl_here(); }
 
-std::unique_ptr<Endpoint> make_nccl_endpoint(Endpoint&) { throw not_here(); }
+std::unique_ptr<Endpoint> make_nccl_endpoint(Endpoint&) { throw no_nccl_here(); }
 
 }  // namespace hbench

@@ -339,7 +339,7 @@ Exit run_process(const Spawn& spawn) {
   ChildStreams streams(spawn, in, out, err, exit);
   bool left_alone = false;  // its children must not hold us by a pipe that they keep open
   const auto is_over = [](Seconds limit, Clock::time_point since) {
-    return limit.value > 0 && std::chrono::duration<double>(Clock::now() - since).count() > limit.value;
+    return limit.value > 0 && seconds_since(since) > limit.value;
   };
   const Clock::time_point begun = Clock::now();
   while (streams.open() && !exit.timed_out && !exit.interrupted && !exit.too_much && !left_alone) {

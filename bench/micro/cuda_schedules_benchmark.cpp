@@ -31,8 +31,6 @@ constexpr std::size_t kBytes = std::size_t{256} << 20;
 constexpr int kSamples = 15;
 constexpr Seconds kTimeout{60};
 
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
 /// Bytes that all ranks read and write together.
 double bytes_moved(const Schedule& schedule) {
   const auto elements = static_cast<std::int64_t>(kBytes / sizeof(float));

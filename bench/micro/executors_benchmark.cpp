@@ -43,7 +43,7 @@ struct AllReduce {
     const auto begin = Clock::now();
     if (algorithm.is_vendor()) operation = endpoint.vendor(CollectiveKind::all_reduce, operand);
     wait_for(*operation, kTimeout, fmt::format("rank {}", endpoint.transport().rank()));
-    return Seconds(std::chrono::duration<double>(Clock::now() - begin).count());
+    return Seconds(seconds_since(begin));
   }
 
   const Algorithm& algorithm;

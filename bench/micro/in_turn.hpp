@@ -61,7 +61,7 @@ double timed(Device& device, int times, Work work) {
   const Event end = device.record_event();
   while (!device.query(end)) {
   }
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / times;
+  return seconds_since(begin) / times;
 }
 
 inline double median(std::vector<double> values) {

@@ -95,9 +95,7 @@ void Progress::clear() {
   cleared_ = true;
 }
 
-double Progress::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-}
+double Progress::seconds() const { return seconds_since(start_); }
 
 /// `[ 40 %] simulating, about 10 s left`: the share of the time, of what is over and what is left.
 std::string Progress::line() const {

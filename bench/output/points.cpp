@@ -10,14 +10,11 @@
 #include "bench/command/common_options.hpp"
 #include "collectives/base/parameters.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
 #include "reports/rows/fields.hpp"
 
 namespace hbench {
 namespace {
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
 
 bool has_strategy(const Case& asked, const std::string& wanted) {
   return asked.strategy.algorithm == wanted || asked.strategy_label().find(wanted) != std::string::npos;

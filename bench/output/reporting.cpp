@@ -36,10 +36,6 @@ void describe(ReportInput& input, const std::string& name, const Profile& profil
   input.profile_gpus[name] = gpu_in_words(profile);
 }
 
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 std::string percent(const std::optional<double>& value) { return value ? fmt::format("{:.1f} %", 100 * *value) : "-"; }
 
 std::string with_interval(const Point& point) {

@@ -141,7 +141,7 @@ JobState follow_job(const Engine& engine, const Submission& submission, const st
       answered = Clock::now();
       if (state->words != last.words) hooks.state(state->words);
       last = *state;
-    } else if (std::chrono::duration<double>(Clock::now() - answered).count() > patience.no_answer.value) {
+    } else if (seconds_since(answered) > patience.no_answer.value) {
       throw Error(ExitCode::environment, fmt::format("{} does not say how job {} is: {}", engine.name, job, why),
                   fmt::format("the job may go on; its results will be in {}", submission.folder.string()));
     }

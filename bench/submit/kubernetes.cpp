@@ -15,38 +15,37 @@
 namespace hbench {
 namespace {
 
-using Json = nlohmann::json;
 using Phase = JobState::Phase;
 
 /// The member of an object; null where it has none, or is none.
-const Json& member(const Json& object, const char* name) {
-  static const Json kNull;
+const nlohmann::json& member(const nlohmann::json& object, const char* name) {
+  static const nlohmann::json kNull;
   if (!object.is_object()) return kNull;
   const auto found = object.find(name);
   return found == object.end() ? kNull : *found;
 }
 
-std::string text(const Json& object, const char* name) {
-  const Json& value = member(object, name);
+std::string text(const nlohmann::json& object, const char* name) {
+  const nlohmann::json& value = member(object, name);
   return value.is_string() ? value.get<std::string>() : "";
 }
 
 /// `Unschedulable: 0/2 nodes are available`, or what there is of it.
-std::string reason_of(const Json& object) {
+std::string reason_of(const nlohmann::json& object) {
   const std::string reason = text(object, "reason"), message = text(object, "message");
   return reason.empty() || message.empty() ? reason + message : reason + ": " + message;
 }
 
 /// `OOMKilled, exit code 137`; empty for a container that has not failed.
-std::string failure_of(const Json& state) {
-  const Json& ended = member(state, "terminated");
-  const Json& code = member(ended, "exitCode");
+std::string failure_of(const nlohmann::json& state) {
+  const nlohmann::json& ended = member(state, "terminated");
+  const nlohmann::json& code = member(ended, "exitCode");
   if (!code.is_number_integer() || code == 0) return "";
   return fmt::format("{}, exit code {}", text(ended, "reason"), code.get<std::int64_t>());
 }
 
-std::string trouble_of_container(const Json& container) {
-  const Json& waiting = member(member(container, "state"), "waiting");
+std::string trouble_of_container(const nlohmann::json& container) {
+  const nlohmann::json& waiting = member(member(container, "state"), "waiting");
   const std::string reason = text(waiting, "reason");
   if (!reason.empty() && reason != "ContainerCreating" && reason != "PodInitializing") return reason_of(waiting);
   const std::string failure = failure_of(member(container, "state"));
@@ -54,26 +53,26 @@ std::string trouble_of_container(const Json& container) {
 }
 
 /// What keeps a pod from running, or has ended it; empty for one that is well.
-std::string trouble_of_pod(const Json& pod) {
-  const Json& status = member(pod, "status");
+std::string trouble_of_pod(const nlohmann::json& pod) {
+  const nlohmann::json& status = member(pod, "status");
   if (!text(status, "reason").empty()) return reason_of(status);
-  for (const Json& container : member(status, "containerStatuses"))
+  for (const nlohmann::json& container : member(status, "containerStatuses"))
     if (std::string trouble = trouble_of_container(container); !trouble.empty()) return trouble;
-  for (const Json& condition : member(status, "conditions"))
+  for (const nlohmann::json& condition : member(status, "conditions"))
     if (text(condition, "type") == "PodScheduled" && text(condition, "status") == "False") return reason_of(condition);
   return "";
 }
 
 /// The exit code of the newest launcher that has ended: each try has a pod of its own.
-std::optional<int> exit_code_of(const Json& items) {
+std::optional<int> exit_code_of_items(const nlohmann::json& items) {
   std::optional<int> code;
   std::string newest;
-  for (const Json& pod : items) {
-    const Json& metadata = member(pod, "metadata");
+  for (const nlohmann::json& pod : items) {
+    const nlohmann::json& metadata = member(pod, "metadata");
     if (text(member(metadata, "labels"), kComponentLabel.data()) != kLauncherComponent) continue;
     const std::string created = text(metadata, "creationTimestamp");
-    for (const Json& container : member(member(pod, "status"), "containerStatuses")) {
-      const Json& ended = member(member(member(container, "state"), "terminated"), "exitCode");
+    for (const nlohmann::json& container : member(member(pod, "status"), "containerStatuses")) {
+      const nlohmann::json& ended = member(member(member(container, "state"), "terminated"), "exitCode");
       if (!ended.is_number_integer() || created < newest) continue;
       newest = created;
       code = ended.get<int>();
@@ -94,9 +93,9 @@ constexpr std::array<Meaning, 5> kMeanings = {{{"Failed", Phase::failed},
                                                {"Running", Phase::running},
                                                {"Created", Phase::waiting}}};
 
-JobState state_of_job(const Json& job) {
+JobState state_of_job(const nlohmann::json& job) {
   for (const auto& [condition, phase] : kMeanings)
-    for (const Json& entry : member(member(job, "status"), "conditions")) {
+    for (const nlohmann::json& entry : member(member(job, "status"), "conditions")) {
       if (text(entry, "type") != condition || text(entry, "status") != "True") continue;
       const std::string why = phase == Phase::failed ? reason_of(entry) : "";
       return {phase, why.empty() ? std::string(condition) : fmt::format("{} ({})", condition, why), {}};
@@ -105,7 +104,7 @@ JobState state_of_job(const Json& job) {
 }
 
 /// The flags of `hbench submit --engine kubernetes`.
-constexpr std::array<EngineOption, 13> kOptions = {
+constexpr std::array<EngineOption, 13> kKubernetesOptions = {
     {{"image", "image with hbench and sshd, which nodes can pull; bench/submit/image/build makes one", ""},
      {"namespace", "namespace of the job; empty: that of kubectl's context", ""},
      {"claim", "volume claim for results that is there already; empty: JOB-results, made where it is missing", ""},
@@ -154,7 +153,7 @@ Command submit(const Submission& submission, const std::filesystem::path& file) 
 }
 
 /// From `mpijob.kubeflow.org/NAME created`, which may stand below the line of the claim.
-std::string job_of(const Submission&, std::string_view printed) {
+std::string job_of_kubectl(const Submission&, std::string_view printed) {
   constexpr std::string_view kBefore = "mpijob.kubeflow.org/", kAfter = " created";
   const std::size_t before = printed.find(kBefore);
   if (before == printed.npos) return "";
@@ -163,7 +162,7 @@ std::string job_of(const Submission&, std::string_view printed) {
   return after > name.find('\n') || after == name.npos ? "" : std::string(name.substr(0, after));
 }
 
-Command ask(const Submission& submission, const std::string& job) {
+Command ask_for_pods(const Submission& submission, const std::string& job) {
   return kubectl(submission, {"get", "mpijobs.kubeflow.org,pods", fmt::format("--selector={}={}", kInstanceLabel, job),
                               "--output=json"});
 }
@@ -227,12 +226,12 @@ std::vector<Command> fetch(const Submission& submission, const std::string& job)
 }  // namespace
 
 JobState mpijob_state(std::string_view printed) {
-  const Json answer = read_json(printed);
-  const Json& items = member(answer, "items");
+  const nlohmann::json answer = read_json(printed);
+  const nlohmann::json& items = member(answer, "items");
   if (!items.is_array()) return {Phase::waiting, "kubectl has given no answer", {}};
-  const Json* job = nullptr;
+  const nlohmann::json* job = nullptr;
   std::string trouble;
-  for (const Json& item : items) {
+  for (const nlohmann::json& item : items) {
     if (text(item, "kind") == "MPIJob") job = &item;
     if (!trouble.empty() || text(item, "kind") != "Pod") continue;
     const std::string why = trouble_of_pod(item);
@@ -241,7 +240,7 @@ JobState mpijob_state(std::string_view printed) {
   if (!job) return {Phase::failed, "the MPIJob is not there any more: somebody has deleted it", {}};
   JobState state = state_of_job(*job);
   if (state.phase != Phase::done) state.words += trouble;
-  if (state.phase == Phase::done || state.phase == Phase::failed) state.exit_code = exit_code_of(items);
+  if (state.phase == Phase::done || state.phase == Phase::failed) state.exit_code = exit_code_of_items(items);
   state.words = clean_text(state.words);
   return state;
 }
@@ -250,7 +249,7 @@ extern const Engine kKubernetesEngine;
 constinit const Engine kKubernetesEngine{
     .name = "kubernetes",
     .summary = "an MPIJob of Kubeflow's MPI operator, by kubectl",
-    .options = kOptions,
+    .options = kKubernetesOptions,
     .availability =
         [](std::string_view path) {
           return program_availability("kubectl", path,
@@ -259,8 +258,8 @@ constinit const Engine kKubernetesEngine{
     .refuses = mpijob_refuses,
     .render = rendered_mpijob,
     .submit = submit,
-    .job_of = job_of,
-    .ask = ask,
+    .job_of = job_of_kubectl,
+    .ask = ask_for_pods,
     .state = mpijob_state,
     .fetch = fetch,
     .cancel = cancel,

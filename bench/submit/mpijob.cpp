@@ -233,7 +233,7 @@ std::string filled(std::string_view pattern, const TemplateValues& values) {
 }
 
 /// What the container runs. Kubernetes would put a variable's value in the place of $(NAME), and takes $$ for $.
-std::vector<std::string> sweep_arguments(const Submission& submission) {
+std::vector<std::string> launched_arguments(const Submission& submission) {
   std::vector<std::string> arguments = submission.sweep_into(kResultsFolder), doubled;
   if (std::ranges::none_of(submission.sweep, [](const std::string& text) { return is_flag(text, kNetworkFlag); }))
     arguments.insert(arguments.begin() + std::ssize(submission.sweep), {kNetworkFlag, kPodInterface});
@@ -262,7 +262,7 @@ TemplateValues values_of(const Submission& submission) {
       {"deadline", {deadline(submission)}},
       {"user", {std::to_string(kImageUser)}},
       {"results", {std::string(kResultsFolder)}},
-      {"argument", sweep_arguments(submission)},
+      {"argument", launched_arguments(submission)},
       {"cpu", {worker_cpu(submission)}},
       {"memory", {worker_memory(submission)}},
       {"shm", {worker_shm(submission)}},

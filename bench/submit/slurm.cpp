@@ -329,14 +329,14 @@ Availability availability(std::string_view path) {
 }
 
 /// `12`, or `12;cluster` where there are several.
-std::string job_of(const Submission&, std::string_view printed) {
+std::string job_of_sbatch(const Submission&, std::string_view printed) {
   const std::string_view number = printed.substr(0, printed.find_first_of(";\n"));
   const bool digits = std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
   return digits ? std::string(number) : "";
 }
 
 /// Slurm's controller forgets a job some minutes after its end, which accounting does not, where a site has it.
-std::vector<std::string> ask(const Submission&, const std::string& job) {
+std::vector<std::string> ask_for_job(const Submission&, const std::string& job) {
   return {"sh", "-c",
           "scontrol --oneliner show job \"$0\" || "
           "sacct --allocations --noheader --parsable2 --format State,ExitCode,Reason --jobs \"$0\"",
@@ -382,8 +382,8 @@ constinit const Engine kSlurmEngine{
     .submit = [](const Submission&, const std::filesystem::path& file) -> std::vector<std::string> {
       return {"sbatch", "--parsable", file.string()};
     },
-    .job_of = job_of,
-    .ask = ask,
+    .job_of = job_of_sbatch,
+    .ask = ask_for_job,
     .state = slurm_state,
     .fetch = [](const Submission&, const std::string&) -> std::vector<std::vector<std::string>> { return {}; },
     .cancel = [](const Submission&, const std::string& job) -> std::vector<std::string> {

@@ -16,7 +16,7 @@
 namespace hbench {
 namespace {
 
-constexpr EngineOption kOptions[] = {
+constexpr EngineOption kSparkOptions[] = {
     {"master", "spark://HOST:7077, yarn, k8s://https://HOST:443 or local[CORES]", ""},
     {"executor-memory", "memory of a node's JVM; the ranks' is beside it", "1g"},
     {"executor-memory-overhead", "memory of a node's ranks, where the engine limits it (YARN, Kubernetes): 16g", ""},
@@ -118,7 +118,7 @@ extern const Engine kSparkEngine;
 constinit const Engine kSparkEngine{
     .name = "spark",
     .summary = "the tasks of a Spark application, whose driver is here",
-    .options = kOptions,
+    .options = kSparkOptions,
     .availability =
         [](std::string_view path) {
           return program_availability("spark-submit", path,

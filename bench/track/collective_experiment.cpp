@@ -90,11 +90,11 @@ class CollectiveExperiment : public Experiment {
   CollectivePlan plan_;
 };
 
-constexpr std::array<std::string_view, 14> kRefused{"profile", "launches", "json",  "format",  "out",
-                                                    "J",       "db",       "label", "dry-run", "wide",
-                                                    "quiet",   "verbose",  "link",  "mpich"};
+constexpr std::array<std::string_view, 14> kRefusedByCollective{"profile", "launches", "json",  "format",  "out",
+                                                                "J",       "db",       "label", "dry-run", "wide",
+                                                                "quiet",   "verbose",  "link",  "mpich"};
 
-std::unique_ptr<Experiment> plan(const ExperimentCall& call) {
+std::unique_ptr<Experiment> plan_collective(const ExperimentCall& call) {
   auto options = parse_collective_options(call);
   return options ? std::make_unique<CollectiveExperiment>(std::move(*options)) : nullptr;
 }
@@ -103,6 +103,6 @@ std::unique_ptr<Experiment> plan(const ExperimentCall& call) {
 
 extern const ExperimentKind kCollectiveExperiment;
 constinit const ExperimentKind kCollectiveExperiment{
-    .name = "collective", .arguments = "collective", .refused = kRefused, .plan = plan};
+    .name = "collective", .arguments = "collective", .refused = kRefusedByCollective, .plan = plan_collective};
 
 }  // namespace hbench

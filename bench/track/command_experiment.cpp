@@ -117,7 +117,7 @@ class CommandExperiment : public Experiment {
   std::vector<Refusal> refused_;
 };
 
-std::unique_ptr<Experiment> plan(const ExperimentCall& call) {
+std::unique_ptr<Experiment> plan_command(const ExperimentCall& call) {
   auto command = parse_tracked_command(call);
   return command ? std::make_unique<CommandExperiment>(std::move(*command)) : nullptr;
 }
@@ -126,6 +126,6 @@ std::unique_ptr<Experiment> plan(const ExperimentCall& call) {
 
 extern const ExperimentKind kCommandExperiment;
 constinit const ExperimentKind kCommandExperiment{
-    .name = kCommandKind, .arguments = "", .takes_lists = false, .plan = plan};
+    .name = kCommandKind, .arguments = "", .takes_lists = false, .plan = plan_command};
 
 }  // namespace hbench

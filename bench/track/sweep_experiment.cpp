@@ -60,11 +60,11 @@ class SweepExperiment : public Experiment {
   Plan plan_;
 };
 
-constexpr std::array<std::string_view, 14> kRefused{
+constexpr std::array<std::string_view, 14> kRefusedBySweep{
     "evidence", "calibrate", "no-calibrate", "launches", "more-launches", "db",    "report",
     "label",    "resume",    "dry-run",      "json",     "wide",          "quiet", "verbose"};
 
-std::unique_ptr<Experiment> plan(const ExperimentCall& call) {
+std::unique_ptr<Experiment> plan_sweep(const ExperimentCall& call) {
   auto options = parse_sweep_options(call);
   return options ? std::make_unique<SweepExperiment>(std::move(*options)) : nullptr;
 }
@@ -72,6 +72,7 @@ std::unique_ptr<Experiment> plan(const ExperimentCall& call) {
 }  // namespace
 
 extern const ExperimentKind kSweepExperiment;
-constinit const ExperimentKind kSweepExperiment{.name = "sweep", .arguments = "", .refused = kRefused, .plan = plan};
+constinit const ExperimentKind kSweepExperiment{
+    .name = "sweep", .arguments = "", .refused = kRefusedBySweep, .plan = plan_sweep};
 
 }  // namespace hbench

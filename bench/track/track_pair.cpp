@@ -175,7 +175,7 @@ class PairBench {
     progress_->doing(
         fmt::format("{} {}", command.name, pairs_ < 0 ? "to warm up" : fmt::format("of pair {}", pairs_ + 1)));
     CommandLaunch launch = launch_command(command, options_.timeout);
-    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    seconds_ += seconds_since(began);
     return launch;
   }
 

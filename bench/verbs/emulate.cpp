@@ -21,16 +21,16 @@ Error internal_verb() {
           "hbench sweep --help says how"};
 }
 
-void say(const WorkerLine& line) { fmt::print("{}\n", to_json(line)); }
+void print_line(const WorkerLine& line) { fmt::print("{}\n", to_json(line)); }
 
 void say_share(std::string_view metric, double share) {
-  say(SamplesLine{.rank = 0,
-                  .index = 0,
-                  .metric = std::string(metric),
-                  .unit = "1",
-                  .warmup = false,
-                  .first = 0,
-                  .values = {share}});
+  print_line(SamplesLine{.rank = 0,
+                         .index = 0,
+                         .metric = std::string(metric),
+                         .unit = "1",
+                         .warmup = false,
+                         .first = 0,
+                         .values = {share}});
 }
 
 /// Runs `command` as the first process of its namespace, which reaps all others. Returns the exit code of `command`.
@@ -79,7 +79,7 @@ ExitCode run_inside(const Call& call) {
   try {
     if (call.arguments[1] == "checked") check(hosts, links);
   } catch (const Error& error) {
-    say(FailureLine{0, static_cast<int>(error.code()), fmt::format("{}; {}", error.what(), error.hint())});
+    print_line(FailureLine{0, static_cast<int>(error.code()), fmt::format("{}; {}", error.what(), error.hint())});
     throw;
   }
   std::fflush(stdout);

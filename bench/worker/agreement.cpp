@@ -8,7 +8,7 @@ namespace hbench {
 namespace {
 
 /// Below the tags of `Endpoint::prepare`.
-constexpr int kTag = 11000;
+constexpr int kAgreementTag = 11000;
 
 }  // namespace
 
@@ -18,11 +18,11 @@ void Agreement::wait(Transport::Request request, Rank peer) {
 }
 
 void Agreement::send_to(Rank peer, std::span<const double> values) {
-  wait(transport_.send(peer, kTag, std::as_bytes(values)), peer);
+  wait(transport_.send(peer, kAgreementTag, std::as_bytes(values)), peer);
 }
 
 void Agreement::receive_from(Rank peer, std::span<double> values) {
-  wait(transport_.receive(peer, kTag, std::as_writable_bytes(values)), peer);
+  wait(transport_.receive(peer, kAgreementTag, std::as_writable_bytes(values)), peer);
 }
 
 template <class Reduce>

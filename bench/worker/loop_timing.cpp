@@ -40,8 +40,6 @@ constexpr int kPasses = 4;
 constexpr std::size_t kBoundFrom = 64 << 20;
 constexpr std::size_t kTimesCaches = 4;
 
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
 /// Copies the input into the entry's buffer and runs the collective there.
 void run_out_of_place(LoopEntry& entry, std::span<const std::byte> input, Seconds timeout) {
   entry.device().copy(input, entry.buffer);

@@ -20,15 +20,13 @@ constexpr int kAllPairs = 8;
 int even(int hosts) { return hosts + hosts % 2; }
 
 /// Lower than what endpoints reserve (`Endpoint::reserve_tag`), and nobody else's.
-constexpr int kTag = 902;
+constexpr int kProbeTag = 902;
 constexpr std::string_view kGathering = "while speeds of hosts are gathered";
 constexpr std::string_view kExchanging = "while a pair of hosts exchanges bytes";
 constexpr std::size_t kLeastBytes = 256 << 10;
 constexpr double kMostGrowth = 128;  ///< to 32 MiB
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 /// Operations of a block of work: eight chains of multiplications and additions, in registers.
 constexpr int kChains = 8, kSteps = 4096;
@@ -89,12 +87,12 @@ class Probe {
   std::vector<std::vector<double>> gather(std::vector<double> own) {
     const std::span<std::byte> bytes = std::as_writable_bytes(std::span(own));
     if (transport_.rank() != 0) {
-      finish(transport_.send(0, kTag, bytes), 0, kGathering);
+      finish(transport_.send(0, kProbeTag, bytes), 0, kGathering);
       return {};
     }
     std::vector<std::vector<double>> all{own};
     for (Rank rank = 1; rank < transport_.size(); ++rank) {
-      finish(transport_.receive(rank, kTag, bytes), rank, kGathering);
+      finish(transport_.receive(rank, kProbeTag, bytes), rank, kGathering);
       all.push_back(own);
     }
     return all;
@@ -141,8 +139,8 @@ class Probe {
   }
 
   void swap(Rank partner, std::span<std::byte> out, std::span<std::byte> in) {
-    PostedMessage receiving(transport_, transport_.receive(partner, kTag, in), partner);
-    PostedMessage sending(transport_, transport_.send(partner, kTag, out), partner);
+    PostedMessage receiving(transport_, transport_.receive(partner, kProbeTag, in), partner);
+    PostedMessage sending(transport_, transport_.send(partner, kProbeTag, out), partner);
     wait_for(receiving, order_.timeout, kExchanging);
     wait_for(sending, order_.timeout, kExchanging);
   }

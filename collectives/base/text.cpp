@@ -27,6 +27,10 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
+bool contains(std::span<const std::string> texts, std::string_view text) {
+  return std::ranges::find(texts, text) != texts.end();
+}
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n\v\f";
   const std::size_t begin = text.find_first_not_of(kSpace);

@@ -17,6 +17,9 @@ std::vector<std::string_view> lines_of(std::string_view text);
 /// What stands between blanks, tabs and carriage returns.
 std::vector<std::string_view> words_of(std::string_view line);
 
+/// Whether it is one of them.
+bool contains(std::span<const std::string> texts, std::string_view text);
+
 /// `text` without white space at its ends.
 std::string_view trimmed(std::string_view text);
 

@@ -4,6 +4,7 @@
 ///
 /// Text forms are parsed and formatted in `units_text.hpp`, and nowhere else.
 
+#include <chrono>
 #include <compare>
 #include <cstdint>
 
@@ -36,6 +37,10 @@ struct Quantity {
 using Seconds = Quantity<struct SecondsTag>;
 using Bytes = Quantity<struct BytesTag>;
 using BytesPerSecond = Quantity<struct BytesPerSecondTag>;
+
+inline double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
 
 constexpr Seconds operator/(Bytes size, BytesPerSecond rate) { return Seconds(size.value / rate.value); }
 constexpr BytesPerSecond operator/(Bytes size, Seconds time) { return BytesPerSecond(size.value / time.value); }

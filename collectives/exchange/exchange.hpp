@@ -119,7 +119,7 @@ class Stopwatch {
   }
   ~Stopwatch() {
     if (sum_ == nullptr) return;
-    *sum_ += Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count());
+    *sum_ += Seconds(seconds_since(begin_));
   }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;

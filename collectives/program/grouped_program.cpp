@@ -5,18 +5,14 @@
 namespace hbench {
 namespace {
 
-constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kKernelAlignment = 64;
 
-std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+std::size_t aligned(std::size_t bytes) { return (bytes + kKernelAlignment - 1) / kKernelAlignment * kKernelAlignment; }
 
 /// Kernels take 16 bytes at a time where what they add and what they add to begin alike.
 std::size_t phase_of(std::span<const std::byte> chunk) { return reinterpret_cast<std::uintptr_t>(chunk.data()) % 16; }
 
 std::size_t room_for(std::span<const std::byte> chunk) { return aligned(phase_of(chunk) + chunk.size()); }
-
-bool overlap(const Transfer& a, const Transfer& b) {
-  return a.first_chunk < b.first_chunk + b.chunk_count && b.first_chunk < a.first_chunk + a.chunk_count;
-}
 
 }  // namespace
 

@@ -9,10 +9,6 @@ namespace {
 /// Staged messages begin on cache lines of their own.
 constexpr std::size_t kAlignment = 64;
 
-bool overlap(const Transfer& a, const Transfer& b) {
-  return a.first_chunk < b.first_chunk + b.chunk_count && b.first_chunk < a.first_chunk + a.chunk_count;
-}
-
 bool overlaps_any(const Transfer& transfer, const std::vector<Transfer>& others) {
   return std::ranges::any_of(others, [&](const Transfer& other) { return overlap(transfer, other); });
 }

@@ -55,6 +55,11 @@ struct Transfer {
   friend bool operator==(const Transfer&, const Transfer&) = default;
 };
 
+/// Whether some chunk is carried by both.
+constexpr bool overlap(const Transfer& a, const Transfer& b) {
+  return a.first_chunk < b.first_chunk + b.chunk_count && b.first_chunk < a.first_chunk + a.chunk_count;
+}
+
 /// Who takes part. Ranks 0 .. workers-1 contribute gradients and want the sum.
 /// Dedicated servers are the ranks after them and contribute nothing; co-located server `j` is a second
 /// role of worker `j * workers / servers`, so that servers spread evenly over the workers' nodes.

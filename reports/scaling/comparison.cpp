@@ -160,7 +160,7 @@ std::vector<std::string> cells_of(const Scaling& scaling, const Case& asked) {
           scaling.words.strategy(asked)};
 }
 
-std::string efficiency_of(const std::optional<Point>& point) { return point ? percent_cell(point->efficiency) : ""; }
+std::string efficiency_cell(const std::optional<Point>& point) { return point ? percent_cell(point->efficiency) : ""; }
 
 Table efficiencies(const Scaling& scaling, const Pairs& pairs) {
   Table table{
@@ -169,9 +169,9 @@ Table efficiencies(const Scaling& scaling, const Pairs& pairs) {
                   numbers("emulated"), numbers("95 % interval"), numbers("simulated"), numbers("apart")}};
   for (const EmulatedPair* pair : pairs) {
     std::vector<std::string> row = cells_of(scaling, pair->emulated.asked);
-    row.insert(row.end(),
-               {efficiency_of(pair->published), efficiency_of(pair->measured), percent_cell(pair->emulated.efficiency),
-                interval_cell(pair->emulated), percent_cell(pair->simulated.efficiency), apart(pair->difference)});
+    row.insert(row.end(), {efficiency_cell(pair->published), efficiency_cell(pair->measured),
+                           percent_cell(pair->emulated.efficiency), interval_cell(pair->emulated),
+                           percent_cell(pair->simulated.efficiency), apart(pair->difference)});
     table.rows.push_back(std::move(row));
   }
   for (const char* column : {"published", "measured here"}) erase_if_empty(table, column);

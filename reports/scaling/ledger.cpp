@@ -10,15 +10,16 @@
 namespace hbench {
 namespace {
 
-struct Part {
+struct LedgerPart {
   const char* name;
   const char* column;
   bool always;  ///< also where it is 0 everywhere
 };
-constexpr std::array kParts{Part{"compute", "compute", true},          Part{"straggler", "stragglers", true},
-                            Part{"slowdown", "slowed compute", true},  Part{"exposed", "exposed communication", true},
-                            Part{"negotiation", "negotiation", false}, Part{"coding", "copies and coding", false},
-                            Part{"optimizer", "optimizer", false},     Part{"unexplained", "unexplained", false}};
+constexpr std::array kParts{
+    LedgerPart{"compute", "compute", true},          LedgerPart{"straggler", "stragglers", true},
+    LedgerPart{"slowdown", "slowed compute", true},  LedgerPart{"exposed", "exposed communication", true},
+    LedgerPart{"negotiation", "negotiation", false}, LedgerPart{"coding", "copies and coding", false},
+    LedgerPart{"optimizer", "optimizer", false},     LedgerPart{"unexplained", "unexplained", false}};
 /// What `percent_cell` shows as more than nothing.
 constexpr double kVisible = 0.0005;
 
@@ -63,9 +64,9 @@ std::vector<const Point*> beside_predictions(const std::vector<const Point*>& po
 }
 
 /// Parts that are there in no row have no column.
-std::vector<Part> parts_of(const std::vector<const Point*>& points) {
-  std::vector<Part> parts;
-  for (const Part& part : kParts) {
+std::vector<LedgerPart> parts_of(const std::vector<const Point*>& points) {
+  std::vector<LedgerPart> parts;
+  for (const LedgerPart& part : kParts) {
     const auto shows = [&](const Point* point) {
       const auto found = point->ledger.find(part.name);
       return found != point->ledger.end() && found->second >= kVisible * step_of(*point);
@@ -75,7 +76,7 @@ std::vector<Part> parts_of(const std::vector<const Point*>& points) {
   return parts;
 }
 
-std::vector<std::string> row_of(const Point& point, const std::vector<Part>& parts, const ScalingWords& words) {
+std::vector<std::string> row_of(const Point& point, const std::vector<LedgerPart>& parts, const ScalingWords& words) {
   const Case& asked = point.asked;
   std::vector<std::string> row{words.workload(asked),
                                std::to_string(asked.gpus),
@@ -83,7 +84,7 @@ std::vector<std::string> row_of(const Point& point, const std::vector<Part>& par
                                words.strategy(asked),
                                std::string(to_string(asked.evidence)),
                                fmt::format("{:.1f}", point.step_seconds * 1e3)};
-  for (const Part& part : parts) {
+  for (const LedgerPart& part : parts) {
     const auto found = point.ledger.find(part.name);
     row.push_back(found == point.ledger.end() ? "-" : percent_cell(found->second / step_of(point)));
   }
@@ -94,8 +95,8 @@ Table table_of(std::string caption, const std::vector<const Point*>& points, con
   Table table{.caption = std::move(caption),
               .columns = {"workload", numbers("GPUs"), "network", "strategy", "evidence", numbers("step, ms")},
               .grouped = true};
-  const std::vector<Part> parts = parts_of(points);
-  for (const Part& part : parts) table.columns.push_back(numbers(part.column));
+  const std::vector<LedgerPart> parts = parts_of(points);
+  for (const LedgerPart& part : parts) table.columns.push_back(numbers(part.column));
   for (const Point* point : points) table.rows.push_back(row_of(*point, parts, words));
   return table;
 }

@@ -142,7 +142,7 @@ std::vector<ChartPoint> chart_points(const Methods& methods, const ScalingWords&
   return drawn;
 }
 
-Chart chart_of(const Scaling& scaling, const std::vector<Methods>& questions) {
+Chart costs_chart(const Scaling& scaling, const std::vector<Methods>& questions) {
   const bool between = std::ranges::any_of(questions, [](const Methods& methods) {
     return std::ranges::any_of(methods, [](const Point* point) { return sent_by(*point, true) > 0; });
   });
@@ -247,7 +247,8 @@ Blocks method_costs(const Scaling& scaling) {
     for (const Methods& methods : questions)
       for (const Point* point : methods) table.rows.push_back(row_of(*point, scaling));
     if (questions.empty()) continue;
-    if (Chart chart = chart_of(scaling, questions); chart.series.size() > 1) charts.charts.push_back(std::move(chart));
+    if (Chart chart = costs_chart(scaling, questions); chart.series.size() > 1)
+      charts.charts.push_back(std::move(chart));
   }
   if (table.rows.empty()) return {};
   for (const char* name : {"memory", "sent per GPU", "unseen", "idle", "apart"}) erase_if_empty(table, name);

@@ -20,12 +20,12 @@ std::string title_of(const std::vector<Point>& points) {
   return fmt::format("{} on {} to {}", title, fewest->asked.gpus, last);
 }
 
-using Part = Blocks (*)(const Scaling& scaling);
+using BlocksOf = Blocks (*)(const Scaling& scaling);
 
-Document document_of(const ReportInput& input, std::initializer_list<Part> parts) {
+Document document_of(const ReportInput& input, std::initializer_list<BlocksOf> parts) {
   const Scaling scaling(input);
   Document document{.title = title_of(input.points)};
-  for (const Part part : parts)
+  for (const BlocksOf part : parts)
     for (Block& block : part(scaling)) document.blocks.push_back(std::move(block));
   return document;
 }

@@ -54,7 +54,7 @@ std::string verdict_text(const std::vector<CaseHistory>& cases, const std::vecto
                      where(last.after()));
 }
 
-Table changes_table(const std::vector<Event>& events) {
+Table events_table(const std::vector<Event>& events) {
   Table table{.caption = "Changes, the newest first",
               .columns = {"case", numbers("change"), numbers("95 % interval", 2), "after", "and by", texts("runs", 3),
                           texts("since", 1)},
@@ -195,7 +195,7 @@ void suspect_fields(Row& row, const Suspect& suspect) {
   row.field("subject", suspect.subject);
 }
 
-void report_fields(Row& row, const BisectReport& report) {
+void bisect_fields(Row& row, const BisectReport& report) {
   std::vector<Suspect> suspects;
   for (std::size_t i = 0; i < report.first_bad.size(); ++i)
     suspects.push_back({report.first_bad[i], report.subjects[i]});
@@ -225,7 +225,7 @@ Document history_document(const std::vector<CaseHistory>& cases, const HistoryRe
   for (const CaseHistory* each : shown)
     if (charts.charts.size() < kMostCharts) charts.charts.push_back(chart_of(*each, charts.charts.size() + 1));
   document.blocks.emplace_back(std::move(charts));
-  if (!events.empty()) document.blocks.emplace_back(changes_table(events));
+  if (!events.empty()) document.blocks.emplace_back(events_table(events));
   document.blocks.emplace_back(levels_table(cases));
   document.blocks.emplace_back(Paragraph{fmt::format(
       "Each run counts with the median of its launches. A level has {} runs at least and is {:.3g} % from its "
@@ -256,7 +256,7 @@ Document bisect_document(const BisectReport& report) {
 }
 
 std::string bisect_json(const BisectReport& report, Form form) {
-  return object_text(form, "hbench track bisect --json", report, report_fields);
+  return object_text(form, "hbench track bisect --json", report, bisect_fields);
 }
 
 }  // namespace hbench

@@ -46,7 +46,7 @@ double time_of_message(const EmulatedCosts& costs, Rank from, Rank to, std::size
       std::ranges::fill(data, std::byte{0});
       const auto request = transport->receive(from, 1, data);
       while (!transport->test(request)) std::this_thread::yield();
-      seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+      seconds = seconds_since(begin);
       for (const std::byte byte : data) ASSERT_EQ(byte, std::byte{7});
     }
   });
@@ -116,7 +116,7 @@ TEST(EmulatedTransport, AServerHandlesOneMessageAfterTheOther) {
     const auto two = transport->receive(1, 1, second);
     while (!transport->test(one)) std::this_thread::yield();
     while (!transport->test(two)) std::this_thread::yield();
-    seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    seconds = seconds_since(begin);
   });
   EXPECT_GE(seconds, 0.2);
 }
@@ -141,7 +141,7 @@ TEST(EmulatedTransport, LatenciesOfMessagesThatFollowEachOtherOverlap) {
     for (const auto request : requests)
       while (!transport->test(request)) std::this_thread::yield();
     if (transport->rank() != 2) return;
-    seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    seconds = seconds_since(begin);
     for (int i = 0; i < kMessages; ++i) EXPECT_EQ(numbers[static_cast<std::size_t>(i)], i + 1);
   });
   EXPECT_GE(seconds, 0.2);

@@ -37,7 +37,7 @@ TEST(TestDelay, SleepsOnItsRankAlone) {
   const auto time_of = [](const TestDelay& delay) {
     const auto begin = std::chrono::steady_clock::now();
     delay.sleep(1);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return seconds_since(begin);
   };
   EXPECT_GE(time_of({.rank = 1, .time = Seconds(0.02)}), 0.02);
   EXPECT_LT(time_of({.rank = 0, .time = Seconds(5)}), 4) << "another rank slept";

@@ -28,7 +28,7 @@ Outcome simulate_once(const Profile& profile, int ranks, std::int64_t elements) 
   Network network(profile, world);
   const SimulationPlan plan(network.layout(), parse_algorithm("ring").runs(world, 1));
   const double simulated = simulate(network, plan, {}, elements).value;
-  return {simulated, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
+  return {simulated, seconds_since(begin)};
 }
 
 int run(int ranks, std::int64_t bytes, double latency, double rate) {

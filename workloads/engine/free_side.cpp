@@ -67,8 +67,7 @@ class LeadingPacer final : public Pacer {
     }
     if (!phases_.empty() || !waits_since_) return;
     const Seconds patience = request_.timeout * kMorePatience;
-    if (std::chrono::duration<double>(Clock::now() - *waits_since_).count() > patience.value)
-      throw late_ranks(progress_.steps, patience, "rank 0");
+    if (seconds_since(*waits_since_) > patience.value) throw late_ranks(progress_.steps, patience, "rank 0");
   }
 
   std::optional<Phase> next() const override { return phases_.empty() ? std::nullopt : std::optional(phases_.front()); }
@@ -165,9 +164,7 @@ class OwnPacer final : public Pacer {
   };
 
   bool leads() const { return transport_.rank() == 0; }
-  static Seconds since(Clock::time_point begin) {
-    return Seconds(std::chrono::duration<double>(Clock::now() - begin).count());
-  }
+  static Seconds since(Clock::time_point begin) { return Seconds(seconds_since(begin)); }
 
   void say(const Order& order) {
     for (Rank rank = 1; rank < request_.world.workers; ++rank) outbox_.send(rank, kOrderTag, order);
@@ -271,9 +268,7 @@ class FreeSide final : public Negotiator {
 
  private:
   /// For the fusion policy.
-  Seconds now() const {
-    return Seconds(std::chrono::duration<double>(Clock::now() - begun_).count()) / request_.dilation;
-  }
+  Seconds now() const { return Seconds(seconds_since(begun_)) / request_.dilation; }
 
   void leave(std::vector<LeavingBucket> buckets) {
     for (LeavingBucket& leaving : buckets) launch_.push_back(std::move(leaving));

@@ -45,7 +45,7 @@ class WorkerSide final : public Negotiator {
       follow(*order, launch);
       if (!ended_) orders_.expect();
     }
-    const double silence = std::chrono::duration<double>(Clock::now() - last_order_).count();
+    const double silence = seconds_since(last_order_);
     if (!ended_ && silence > kMorePatience * request_.timeout.value) {
       throw late_ranks(step_, request_.timeout * kMorePatience, "rank 0");
     }
@@ -184,9 +184,7 @@ class CoordinatorSide final : public Negotiator {
   }
 
  private:
-  Seconds since(Clock::time_point begin) const {
-    return Seconds(std::chrono::duration<double>(Clock::now() - begin).count());
-  }
+  Seconds since(Clock::time_point begin) const { return Seconds(seconds_since(begin)); }
   /// For the fusion policy.
   Seconds now() const { return since(begun_) / request_.dilation; }
 

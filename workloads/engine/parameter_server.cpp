@@ -219,7 +219,7 @@ std::vector<Rank> ParameterServer::behind() const {
 
 void ParameterServer::check_late() const {
   const auto late = [&](Clock::time_point since, double times) {
-    return std::chrono::duration<double>(Clock::now() - since).count() > times * request_.timeout.value;
+    return seconds_since(since) > times * request_.timeout.value;
   };
   const bool waits = std::ranges::any_of(
       links_, [&](const Link& each) { return each.stage == Link::Stage::waits && late(each.since, 1); });

@@ -5,11 +5,11 @@
 namespace hbench {
 namespace {
 
-constexpr NumberField kFields[] = {{.name = "stage", .standard = 1, .largest = 2}};
+constexpr NumberField kStageField[] = {{.name = "stage", .standard = 1, .largest = 2}};
 
 /// A rank that keeps its own part of the gradients alone scatters those of each micro-batch, and waits for that before
 /// the next, as DeepSpeed does (github.com/deepspeedai/DeepSpeed/issues/2252).
-StepPlan plan(const PlanRequest& request) {
+StepPlan plan_fsdp(const PlanRequest& request) {
   const bool keeps_own = request.whole(0) == 2;
   StepPlan plan{.tasks = {}, .micro_batches = keeps_own ? request.model.micro_batches : 1};
   const auto add = [&](Task task) {
@@ -143,8 +143,8 @@ extern constinit const Method kZero{
     .name = "zero",
     .summary = "each rank has the optimizer's state (1), and gradients (2), of its part only, and gathers parameters",
     .citation = "Rajbhandari et al., ZeRO: Memory Optimizations Toward Training Trillion Parameter Models, SC 2020",
-    .fields = kFields,
-    .plan = plan};
+    .fields = kStageField,
+    .plan = plan_fsdp};
 
 extern constinit const Method kFsdp{
     .name = "fsdp",
