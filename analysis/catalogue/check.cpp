@@ -66,7 +66,7 @@ class Checker {
   void check_local() {
     if (profile_.gpus_per_domain() == 1) return;
     const BytesPerSecond most = std::max(profile_.gpu_link_rate, profile_.gpu_bus_rate);
-    const BytesPerSecond rate = profile_.local_rate;
+    const BytesPerSecond rate = profile_.local_link_rate();
     const char* links = profile_.gpu_link_rate > profile_.gpu_bus_rate ? "links" : "bus";
     if (most.value > 0 && rate > most * kRounding) {
       const bool both_ways = near(rate.value, 2 * most.value), bits = near(rate.value, 8 * most.value);

@@ -11,9 +11,10 @@
 
 namespace hbench {
 std::string profile_line(std::string_view key, std::string_view text, std::string_view source, double assumed) {
+  const bool plain = parse_number<double>(text) || text == "true" || text == "false";
   const std::string mark = assumed > 1 ? fmt::format(", assumed = {}", assumed) : "";
-  return fmt::format("{} = {{ value = {}{}, source = {} }}\n", key,
-                     parse_number<double>(text) ? std::string(text) : toml_text(text), mark, toml_text(source));
+  return fmt::format("{} = {{ value = {}{}, source = {} }}\n", key, plain ? std::string(text) : toml_text(text), mark,
+                     toml_text(source));
 }
 
 std::string price_lines(const std::optional<Price>& price) {

@@ -86,7 +86,7 @@ std::optional<Profile> rings_between_nodes(const Profile& healthy, bool across) 
 /// GPUs of a node that cannot reach each other's memory exchange over that of the host: 12 GB/s by PCIe 3, as NCCL
 /// itself takes it (src/graph/topo.h), and the same on a machine with two A100 PCIe.
 std::optional<Profile> no_peer_access(const Profile& healthy, bool) {
-  if (healthy.gpus_per_node < 2 || healthy.local_rate.value < 15e9) return std::nullopt;
+  if (healthy.gpus_per_node < 2 || healthy.local_rate.value < 15e9 || !healthy.peer_access) return std::nullopt;
   Profile sick = without_curves(healthy);
   sick.local_rate = BytesPerSecond(12e9);
   sick.local_latency = std::max(healthy.local_latency, Seconds(10e-6));

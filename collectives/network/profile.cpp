@@ -47,6 +47,10 @@ Apply count_into(int& out) {
   };
 }
 
+FigureKey flag_key(std::string_view name, bool& out) {
+  return {name, false, [&out](std::string_view text, std::optional<double>) { out = text == "true"; }, true};
+}
+
 template <class Q>
 void require_unit(std::string_view text, std::optional<double> number, Q (*parse)(std::string_view), Q& out) {
   if (number)
@@ -100,8 +104,14 @@ void require_rate_of(const TomlReader& read, const toml::table& table, std::stri
 
 /// `gpus/<name>.toml`: memory rate and samples/s of one GPU.
 void read_gpu(const std::filesystem::path& gpus, Profile& profile) {
-  const std::filesystem::path file = gpus / (profile.gpu + ".toml");
+  std::filesystem::path file = gpus / (profile.gpu + ".toml");
   std::error_code absent;
+  // `rtx-5090` is `rtx5090`.
+  std::string joined = profile.gpu;
+  std::erase(joined, '-');
+  if (!std::filesystem::is_regular_file(file, absent) &&
+      std::filesystem::is_regular_file(gpus / (joined + ".toml"), absent))
+    profile.gpu = joined, file = gpus / (joined + ".toml");
   // A GPU that only the cluster's own file describes, or no name of a file at all.
   if (profile.gpu.find('/') != std::string::npos || !std::filesystem::is_regular_file(file, absent)) return;
   const std::string text = read_file(file);
@@ -115,6 +125,7 @@ void read_gpu(const std::filesystem::path& gpus, Profile& profile) {
                 {"memory_rate", true, rate_into(profile.memory_rate)},
                 {"link_rate", false, rate_into(profile.gpu_link_rate)},
                 {"bus_rate", false, rate_into(profile.gpu_bus_rate)},
+                flag_key("peer_access", profile.peer_access),
                 {"memory", false, memory_into(profile.gpu_memory)},
                 {"float32_peak", false, peak_into(profile.peaks.float32)},
                 {"tf32_peak", false, peak_into(profile.peaks.tf32)},
@@ -195,7 +206,7 @@ Profile Profile::at(End end) const {
   other.server_rate = server_rate * moved(server_factor > 1 ? server_factor : assumed({"parameter_server.rate"}));
   other.line_rate = line_rate * moved(assumed({"network.line_rate", "network.nics", "network.protocol_efficiency"}));
   other.tree_rate = tree_rate * moved(assumed({"network.tree_rate"}));
-  other.local_rate = local_rate * moved(assumed({"local.rate"}));
+  other.local_rate = local_rate * moved(std::max(assumed({"local.rate"}), peer_access ? 1 : kThroughHostFactor));
   // Nothing is assumed that this GPU cannot do.
   const BytesPerSecond most = std::max({local_rate, gpu_link_rate, gpu_bus_rate});
   if (most > local_rate) other.local_rate = std::min(other.local_rate, most);
@@ -233,8 +244,10 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
                {{"latency", linked, latency_into(profile.local_latency)},
                 {"low_latency", false, latency_into(profile.local_low_latency)},
                 {"rate", linked, rate_into(profile.local_rate)},
+                flag_key("peer_access", profile.peer_access),
                 {"switch_reduction", false, number_into(profile.switch_reduction, 0.1, 1)}},
                {}, profile.figures);
+  if (!profile.peer_access) profile.local_rate = profile.local_rate * kThroughHost;
   read_section(read, table, "network",
                {{"latency", true, latency_into(profile.network_latency)},
                 {"low_latency", false, latency_into(profile.network_low_latency)},

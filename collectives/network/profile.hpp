@@ -54,6 +54,11 @@ inline constexpr double kUsualRateFactor = 1.1;
 /// What a PCIe bus carries at most (5.0 x16, one direction, as NCCL reaches it); faster links are switched.
 inline constexpr BytesPerSecond kFastestBus(45e9);
 
+/// The share of their links' rate that GPUs without access to each other's memory reach, in a ring, and the factor by
+/// which it may be higher or lower: 12 of 24 GB/s between two A100 (PCIe), 30 of 56 between two RTX 5090 (both ways,
+/// beside a driver that gives them access), 35 and 28 of 50 among 4 and 8 of these.
+inline constexpr double kThroughHost = 0.57, kThroughHostFactor = 1.3;
+
 /// Where figures are taken that are known within a factor only.
 enum class End : std::uint8_t { better, stated, worse };
 
@@ -82,7 +87,9 @@ struct Profile {
 
   Seconds local_latency;      ///< per message inside a domain
   Seconds local_low_latency;  ///< see `network_low_latency`
-  BytesPerSecond local_rate;  ///< per GPU inside a domain
+  BytesPerSecond local_rate;  ///< per GPU inside a domain; without peer access `kThroughHost` of what its link carries
+  /// Whether GPUs of a node read and write each other's memory; else bytes go through that of the host.
+  bool peer_access = true;
   /// Share of a link's rate at which the switch of a domain adds up what GPUs send (NVLS); 0: it does not.
   double switch_reduction = 0;
   Seconds network_latency;  ///< per message between domains
@@ -144,6 +151,8 @@ struct Profile {
   Profile slowed(double factor) const;
   /// What a compressor, by its text, was measured to take here; none where it was not.
   std::optional<CodingRate> coding_rate(std::string_view compressor) const;
+  /// What one GPU's link carries inside a domain, which is what `local.rate` states.
+  BytesPerSecond local_link_rate() const { return peer_access ? local_rate : local_rate / kThroughHost; }
   /// The figures that nobody states, in file order.
   std::vector<Figure> assumed() const;
   /// Those of them that a job on `gpus` GPUs rests on: links where there are several, the network beyond a domain.

@@ -19,6 +19,7 @@ struct Value {
   std::optional<double> number;
   std::string source;
   double assumed = 1;
+  bool is_flag = false;
 };
 
 std::optional<Value> plain_value(const toml::node& node) {
@@ -27,6 +28,7 @@ std::optional<Value> plain_value(const toml::node& node) {
     return Value{.text = fmt::format("{}", *whole), .number = static_cast<double>(*whole)};
   if (const auto number = node.value_exact<double>())
     return Value{.text = fmt::format("{}", *number), .number = *number};
+  if (const auto flag = node.value_exact<bool>()) return Value{.text = *flag ? "true" : "false", .is_flag = true};
   return std::nullopt;
 }
 
@@ -175,6 +177,11 @@ void read_section(const TomlReader& read, const toml::table& table, std::string_
     if (!key.required && !entries.contains(key.name)) continue;
     const toml::node& entry = read.required(entries, key.name, prefix, kProfileHelp);
     const Value value = read_value(read, entry, key.name);
+    if (value.is_flag != key.is_flag)
+      read.fail(entry,
+                fmt::format("{}{}: {} is {}", prefix, key.name, value.text,
+                            key.is_flag ? "neither true nor false" : "no figure"),
+                key.is_flag ? "write true or false without quotes" : kProfileHelp);
     read.at(
         entry, [&] { key.apply(value.text, value.number); }, fmt::format("{}{}: ", prefix, key.name));
     figures.push_back({.key = prefix + std::string(key.name),

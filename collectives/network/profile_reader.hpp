@@ -25,6 +25,7 @@ struct FigureKey {
   std::string_view name;
   bool required = false;
   std::function<void(std::string_view text, std::optional<double> number)> apply;
+  bool is_flag = false;  ///< true or false, which `apply` takes as text
 };
 
 /// Reads `[section]` of `table` (the top level when `section` is empty). A value is plain (`"25 Gbit/s"`, `4`) or

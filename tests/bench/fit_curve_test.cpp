@@ -50,6 +50,20 @@ TEST(FitCurve, OfOneNodeFindsItsLinks) {
   EXPECT_EQ(fitted.profile.uncertainty, base().uncertainty) << "of the network nothing was learnt";
 }
 
+TEST(FitCurve, StatesWhatLinksCarryOfGpusWithoutPeerAccess) {
+  const std::filesystem::path gpus = HBENCH_SOURCE_DIR "/cluster-profiles/gpus";
+  const Profile without = parse_profile(
+      "gpus_per_node = 8\n[local]\nlatency = \"8 us\"\nrate = \"50 GB/s\"\npeer_access = false\n"
+      "[network]\nlatency = \"20 us\"\nline_rate = \"100 Gbit/s\"\n",
+      "mine.toml", gpus);
+  Profile truth = without;
+  truth.local_rate = truth.local_rate * 0.7;
+  const CurveFit fitted = fit_curve(without, curve_of(truth, 8));
+  const Profile again = parse_profile(format_profile(fitted.profile), "mine.toml", gpus);
+  EXPECT_FALSE(again.peer_access);
+  EXPECT_NEAR(again.local_rate / truth.local_rate, 1, 0.1);
+}
+
 TEST(FitCurve, MakesTheProfileAsCertainAsTheNetworkIsKnown) {
   Profile uncertain = base();
   uncertain.uncertainty = 0.5;

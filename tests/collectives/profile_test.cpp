@@ -160,6 +160,26 @@ TEST(Profile, HasFiguresWithAFactorAtEitherEnd) {
   EXPECT_EQ(better.line_rate.value, profile.line_rate.value);
 }
 
+TEST(Profile, OfGpusWithoutPeerAccessPassesTheHostsMemory) {
+  const Profile without = parse(with("rate = \"10 GB/s\"", "rate = \"10 GB/s\"\npeer_access = false"));
+  EXPECT_FALSE(without.peer_access);
+  EXPECT_DOUBLE_EQ(without.local_rate.value, 5.7e9);
+  EXPECT_DOUBLE_EQ(without.local_link_rate().value, 1e10);
+  EXPECT_DOUBLE_EQ(without.at(End::better).local_rate.value, 1.3 * 5.7e9);
+  EXPECT_DOUBLE_EQ(without.at(End::worse).local_rate.value, 5.7e9 / 1.3);
+  const auto of_gpu = [](const std::string& more) {
+    std::string text = with("\"10 GB/s\"", "\"10 GB/s\"" + more);
+    return parse(text.replace(text.find("v100"), 4, "rtx-5090"));
+  };
+  EXPECT_EQ(of_gpu("").gpu, "rtx5090") << "as the catalogue writes it";
+  EXPECT_FALSE(of_gpu("").peer_access) << "by the GPU's file";
+  EXPECT_TRUE(of_gpu("\npeer_access = true").peer_access) << "the cluster's own word goes before it";
+  for (const std::string wrong : {"no", "0", "1.5"})
+    expect_refused(with("\"10 GB/s\"", "\"10 GB/s\"\npeer_access = " + (wrong == "no" ? "\"no\"" : wrong)),
+                   "my.toml:8: local.peer_access: " + wrong + " is neither true nor false", "without quotes");
+  expect_refused(with("\"Mine\"", "true"), "my.toml:1: title: true is no figure", "README");
+}
+
 TEST(Profile, KnowsWhereEachFigureComesFrom) {
   std::map<std::string, Figure> figures;
   const Profile profile = parse(kProfileText);
