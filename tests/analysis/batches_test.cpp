@@ -85,6 +85,14 @@ TEST(OneGpu, HasTheRatesThatAreKnownAndStepsBetweenThemGrowEvenly) {
   }
 }
 
+TEST(OneGpu, OfARateOfSingleSamplesKnowsTheirBatch) {
+  Catalog catalog = catalog_of(0.005);
+  GpuRate& rate = catalog.profiles["p"].rates["w"];
+  rate.batch = 1;
+  rate.others.clear();
+  EXPECT_EQ(one_gpu(strong_case(4), catalog).known_at, 1);
+}
+
 TEST(OneGpu, BeyondThemHasAWiderBandAndAnUpdateThatStays) {
   const Catalog catalog = catalog_of(0.005);
   const OneGpu small = one_gpu(strong_case(5), catalog);

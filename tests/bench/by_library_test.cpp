@@ -44,7 +44,9 @@ TEST(ByLibrary, ComparesOneFlatAlgorithmOfEachClusterAndWorkloadOnTheMostGpus) {
   request.presets = {"ddp", "horovod"};
   EXPECT_EQ(flat_of(request), std::set<std::string>{"aws-p5 resnet50 512 ddp: ring"});
   request = large_request();
-  request.gpus = {8, 128};
+  request.gpus = {8, 256};
+  EXPECT_EQ(flat_of(request), std::set<std::string>{"aws-p5 resnet50 256 ring"});
+  request.gpus = {8, 255};
   EXPECT_EQ(flat_of(request), std::set<std::string>()) << "too few";
   request.gpus = {512};
   request.algorithms = {"hierarchical:direct:ring", "ring@1MiB/halving-doubling", "ps"};
