@@ -12,6 +12,7 @@
 #include "analysis/prediction/simulate_each.hpp"
 #include "analysis/published/published.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -26,8 +27,7 @@ constexpr double kUsualTarget = 0.9;
 void refuse_servers_on_one_node(Plan& plan, const std::vector<std::string>& presets) {
   std::erase_if(plan.cases, [&](const Case& asked) {
     const bool one_node = plan.catalog.profiles.at(asked.profile).domains_of(asked.gpus) == 1;
-    const bool in_vain =
-        one_node && asked.strategy.uses_servers() && std::ranges::find(presets, asked.strategy.preset) == presets.end();
+    const bool in_vain = one_node && asked.strategy.uses_servers() && !contains(presets, asked.strategy.preset);
     if (in_vain)
       refuse(plan.refused, "parameter servers on one node",
              "its ranks add up among themselves either way; take a ring");
@@ -176,7 +176,7 @@ std::vector<Doubt> doubts_of(const Choice& choice, const Alternative& alternativ
   std::vector<Doubt> doubts;
   if (auto doubt = doubt_of_network(alternative, profile)) doubts.push_back(std::move(*doubt));
   if (auto doubt = doubt_of_assumptions(alternative, profile)) doubts.push_back(std::move(*doubt));
-  if (std::ranges::find(alternative.assumed, "price.retrieved") != alternative.assumed.end())
+  if (contains(alternative.assumed, "price.retrieved"))
     doubts.push_back({"nobody states when its price was read: a third higher or lower",
                       "a price of today in a profile of your own"});
   if (const double factor = uncertain_rate(choice, profile); factor > 1)

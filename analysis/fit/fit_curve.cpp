@@ -20,8 +20,6 @@ constexpr const char* kCure = "check their unit, and that they were measured on 
 
 /// The model of a library is so far from measured times where its figures are right (`hbench validate collectives`).
 constexpr double kCurveNoise = 0.2;
-/// A latency or rate of a data sheet, or of another machine, may be off by a factor of 2.
-const double kUnknownOfCurve = std::log(2);
 /// Twice the time or half of it on average is of another cluster.
 const double kMostCurveError = std::log(2);
 /// As far apart are two runs of the same machines.
@@ -213,7 +211,7 @@ CurveFit fit_curve(const Profile& base, MeasuredCurve curve) {
   const std::vector<const CurveFigure*> figures = curve_figures_for(base, curve);
   std::vector<Prior> priors;
   for (const CurveFigure* figure : figures)
-    priors.push_back({std::string(figure->key), kUnknownOfCurve, most_factor(base, figure->key)});
+    priors.push_back({std::string(figure->key), kUnknown, most_factor(base, figure->key)});
   const auto scaled = [&](std::span<const double> log_factors) {
     Profile profile = base;
     for (std::size_t i = 0; i < figures.size(); ++i) figures[i]->scale(profile, std::exp(log_factors[i]));

@@ -20,8 +20,6 @@ namespace {
 
 /// Beyond what the model explains, published steps of one configuration differ by about this much.
 constexpr double kNoise = 0.05;
-/// A figure of a data sheet, of another machine, or of nothing in particular may be off by a factor of 2.
-const double kUnknown = std::log(2);
 /// What a transport reaches of a line whose rate is known.
 constexpr double kLine = 0.3;
 constexpr double kLeastUncertainty = 0.02;

@@ -13,6 +13,10 @@
 
 namespace hbench {
 
+/// The usual deviation of a prior: a figure of a data sheet, of another machine, or of nothing in particular may be off
+/// by a factor of 2.
+inline const double kUnknown = std::log(2);
+
 /// One parameter of the model.
 struct Prior {
   std::string name;

@@ -31,10 +31,10 @@ bool is_flat(const PlannedCase& planned, const Catalog& catalog) {
          catalog.profiles.at(asked.profile).domains_of(asked.gpus) > 1;
 }
 
-/// Beyond what two simulations may be off.
+/// Two simulations may be off by less.
 bool is_clearly_faster(double times) { return lead_within({times}, kModelError.half_width(1)).who() == Ahead::first; }
 
-/// How many times as fast a schedule could be at most: nothing waits for its algorithm, which slows nothing down.
+/// A schedule could be so many times as fast at most: nothing waits for its algorithm, which slows nothing down.
 double most_to_win(const CaseResult& result, double schedule) {
   double rest = schedule;
   for (const std::string_view part : {"ledger/exposed", "ledger/slowdown"}) rest -= value_of(result, part).value_or(0);
@@ -78,7 +78,7 @@ void compare_with_library(CaseResult& result, const PlannedCase& flat, const Cat
 std::string fault_of_flat(const Point& point) {
   for (const auto& [algorithm, step] : point.by_library) {
     const double times = step > 0 ? point.step_seconds / step : 0;
-    if (!point.efficiency || times <= 0 || !is_clearly_faster(times)) continue;
+    if (!point.efficiency || !is_clearly_faster(times)) continue;
     return fmt::format(
         "one {} over all {} GPUs is at fault: a library would take {} there, and keep {} of ideal speed "
         "(--algorithm auto)",

@@ -22,8 +22,8 @@ std::set<const PlannedCase*> flat_cases(const Plan& plan);
 void compare_with_library(CaseResult& result, const PlannedCase& flat, const Catalog& catalog, std::int64_t memory,
                           const StopRequested& stop);
 
-/// What is said of a point of such a case that is slower than what a library would run in its place, beyond what two
-/// simulations may be off, without its full stop; else empty.
+/// Returns a sentence without its full stop about a point of such a case that is slower than what a library would run
+/// in its place, beyond what two simulations may be off; else nothing.
 std::string fault_of_flat(const Point& point);
 
 }  // namespace hbench

@@ -32,10 +32,6 @@ const Names kDefaultWorkloads{"resnet50", "resnet101", "inception_v3", "vgg16"};
 const Names kDefaultProfiles{"uber-p100-25gbe-tcp", "uber-p100-25gbe-roce", "aws-p3-25gbe",
                              "aws-p3dn-tcp",        "azure-nd96asr-v4",     "hkbu-10gbe"};
 
-bool contains(const std::vector<std::string>& list, std::string_view item) {
-  return std::ranges::find(list, item) != list.end();
-}
-
 /// `threshold` in a published row means: everything in one bucket.
 std::string canonical_fusion(const std::string& text) {
   return parse_fusion(text == "threshold" ? "threshold:1GiB" : text).text();

@@ -20,8 +20,8 @@
 
 namespace hbench {
 
-/// Of the interval that is printed, and of the test that confirms: one further set of launches, or of pairs, is one
-/// question.
+/// These are levels of the interval that is printed, and of the test that confirms: one further set of launches, or of
+/// pairs, is one question.
 inline constexpr double kIntervalLevel = 0.95, kConfirmed = 0.05;
 
 /// Returns how many of a head's launches decide; those after them confirm.

@@ -221,7 +221,7 @@ std::string gpus_text(const std::vector<int>& gpus) {
 }
 
 void limits(const Machine& machine, std::vector<Finding>& findings) {
-  const Limits& limits = machine.limits;
+  const ProcessLimits& limits = machine.limits;
   if (limits.shared_memory && *limits.shared_memory < kSharedMemory)
     findings.push_back({"/dev/shm", fmt::format("{}: NCCL needs more", amount(*limits.shared_memory)),
                         "docker run --shm-size=1g, or --ipc=host", machine.driver.gpus.empty()});
@@ -349,8 +349,8 @@ std::optional<int> numa_of_pci(const std::string& address, const fs::path& root)
   return address.empty() ? std::nullopt : node_in(root / "sys/bus/pci/devices" / address / "numa_node");
 }
 
-Limits limits_here() {
-  Limits limits;
+ProcessLimits limits_here() {
+  ProcessLimits limits;
   std::error_code status;
   if (const auto space = std::filesystem::space("/dev/shm", status); !status)
     limits.shared_memory = static_cast<std::int64_t>(space.capacity);

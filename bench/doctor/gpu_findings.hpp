@@ -44,19 +44,19 @@ HostTopology read_topology(const std::filesystem::path& root = "/");
 std::optional<int> numa_of_pci(const std::string& address, const std::filesystem::path& root = "/");
 
 /// What a process may have of what NCCL needs.
-struct Limits {
+struct ProcessLimits {
   std::optional<std::int64_t> shared_memory;  ///< bytes of /dev/shm
   std::optional<std::int64_t> locked_memory;  ///< bytes; none: unlimited
 };
 /// Of this process.
-Limits limits_here();
+ProcessLimits limits_here();
 
 /// GPUs, networks and limits of one machine. `numa`: nodes of the GPUs, by index, where they are known.
 struct Machine {
   DriverFacts driver;
   HostTopology host;
   std::map<int, int> numa;
-  Limits limits;
+  ProcessLimits limits;
 };
 /// This one; `root` as in `read_topology`.
 Machine machine_here(const std::filesystem::path& root = "/");

@@ -23,6 +23,7 @@
 #include "bench/output/document_output.hpp"
 #include "bench/worker/speed_probe.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/units.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/executors/executor.hpp"
 #include "workloads/libtorch.hpp"
@@ -130,8 +131,7 @@ Finding blas() {
   const std::clock_t used = std::clock();
   const StepTimeline step = record_timeline({.model = "resnet18", .steps = 3});
   const double processor = static_cast<double>(std::clock() - used) / CLOCKS_PER_SEC;
-  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-  const double share = std::min(1.0, processor / wall.count());
+  const double share = std::min(1.0, processor / seconds_since(begin));
   const double gflops = step.samples_per_second() * kOperationsPerImage / 1e9 / share;
   const std::string others = share < 0.9 ? fmt::format("; other processes took {:.0f} % of it", 100 * (1 - share)) : "";
   return {

@@ -7,6 +7,7 @@
 #include "bench/worker/agreement.hpp"
 #include "bench/worker/loop_timing.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/units.hpp"
 
 namespace hbench {
 namespace {
@@ -76,8 +77,7 @@ class Loop {
   /// Between two iterations: each ends within the time-out or fails, but many of them take longer than that, and a rank
   /// that reports nothing for long is taken for lost.
   void keep_in_touch(const LoopEntry& entry) {
-    const std::chrono::duration<double> silent = Clock::now() - reported_;
-    if (first() && silent.count() > options_.timeout.value / 4) work_on(entry);
+    if (first() && seconds_since(reported_) > options_.timeout.value / 4) work_on(entry);
   }
 
   PeerLibraries* libraries(const Case& asked) {

@@ -17,7 +17,7 @@ std::vector<std::string_view> lines_of(std::string_view text);
 /// What stands between blanks, tabs and carriage returns.
 std::vector<std::string_view> words_of(std::string_view line);
 
-/// Whether it is one of them.
+/// Returns whether `text` is one of `texts`.
 bool contains(std::span<const std::string> texts, std::string_view text);
 
 /// `text` without white space at its ends.

@@ -38,6 +38,7 @@ using Seconds = Quantity<struct SecondsTag>;
 using Bytes = Quantity<struct BytesTag>;
 using BytesPerSecond = Quantity<struct BytesPerSecondTag>;
 
+/// The seconds that have passed since a moment.
 inline double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }

@@ -104,16 +104,17 @@ void require_rate_of(const TomlReader& read, const toml::table& table, std::stri
 
 /// `gpus/<name>.toml`: memory rate and samples/s of one GPU.
 void read_gpu(const std::filesystem::path& gpus, Profile& profile) {
-  std::filesystem::path file = gpus / (profile.gpu + ".toml");
+  // A name of a folder is none of a GPU, and one without a file is described by the cluster's own file alone.
+  if (profile.gpu.find('/') != std::string::npos) return;
   std::error_code absent;
-  // `rtx-5090` is `rtx5090`.
-  std::string joined = profile.gpu;
-  std::erase(joined, '-');
-  if (!std::filesystem::is_regular_file(file, absent) &&
-      std::filesystem::is_regular_file(gpus / (joined + ".toml"), absent))
-    profile.gpu = joined, file = gpus / (joined + ".toml");
-  // A GPU that only the cluster's own file describes, or no name of a file at all.
-  if (profile.gpu.find('/') != std::string::npos || !std::filesystem::is_regular_file(file, absent)) return;
+  const auto file_of = [&](const std::string& gpu) { return gpus / (gpu + ".toml"); };
+  if (!std::filesystem::is_regular_file(file_of(profile.gpu), absent)) {
+    std::string joined = profile.gpu;  // `rtx-5090` is `rtx5090`
+    std::erase(joined, '-');
+    if (!std::filesystem::is_regular_file(file_of(joined), absent)) return;
+    profile.gpu = joined;
+  }
+  const std::filesystem::path file = file_of(profile.gpu);
   const std::string text = read_file(file);
   const std::string name = "gpus/" + file.filename().string();
   const toml::table table = parse_toml(text, name);

@@ -151,7 +151,7 @@ struct Profile {
   Profile slowed(double factor) const;
   /// What a compressor, by its text, was measured to take here; none where it was not.
   std::optional<CodingRate> coding_rate(std::string_view compressor) const;
-  /// What one GPU's link carries inside a domain, which is what `local.rate` states.
+  /// Returns what the link of one GPU carries inside a domain, which `local.rate` states.
   BytesPerSecond local_link_rate() const { return peer_access ? local_rate : local_rate / kThroughHost; }
   /// The figures that nobody states, in file order.
   std::vector<Figure> assumed() const;

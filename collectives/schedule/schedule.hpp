@@ -55,7 +55,7 @@ struct Transfer {
   friend bool operator==(const Transfer&, const Transfer&) = default;
 };
 
-/// Whether some chunk is carried by both.
+/// Returns whether both carry some chunk.
 constexpr bool overlap(const Transfer& a, const Transfer& b) {
   return a.first_chunk < b.first_chunk + b.chunk_count && b.first_chunk < a.first_chunk + a.chunk_count;
 }

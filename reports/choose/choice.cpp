@@ -369,19 +369,19 @@ std::string old_prices(const Choice& choice, const std::vector<Alternative>& bes
   return text.empty() ? text : text + "; look again, and state the price in a profile of your own";
 }
 
-/// Of the best of each cluster, those that another algorithm would make clearly faster: the first of them, and how
-/// many.
+/// The first cluster that another algorithm would make clearly faster, and the names of the others.
 std::string slow_rings(const std::vector<Alternative>& best) {
-  std::vector<std::string> clusters;
   std::string first;
+  std::vector<std::string> others;
   for (const Alternative& alternative : best) {
     const std::string fault = fault_of_flat(alternative.point);
     if (fault.empty()) continue;
-    clusters.push_back(alternative.point.asked.profile);
-    if (first.empty()) first = fault;
+    if (first.empty())
+      first = fmt::format("{}: {}", alternative.point.asked.profile, fault);
+    else
+      others.push_back(alternative.point.asked.profile);
   }
-  if (clusters.size() < 2) return first.empty() ? first : fmt::format("{}: {}", clusters.front(), first);
-  return fmt::format("{}: {}; alike on {}", clusters.front(), first, some_of({clusters.begin() + 1, clusters.end()}));
+  return others.empty() ? first : fmt::format("{}; alike on {}", first, some_of(others));
 }
 
 std::vector<std::string> warnings(const Choice& choice, const std::vector<Alternative>& best) {

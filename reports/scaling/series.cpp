@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "collectives/base/text.hpp"
+
 namespace hbench {
 namespace {
 
@@ -116,8 +118,6 @@ constexpr std::size_t kShownNetworks = 6;
 constexpr std::size_t kFewCurves = 8;
 
 using Names = std::vector<std::string>;
-
-bool contains(const Names& names, const std::string& name) { return std::ranges::find(names, name) != names.end(); }
 
 bool is_published(const Curve& curve) { return curve.asked().is_of_others(); }
 

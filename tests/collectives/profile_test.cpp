@@ -174,9 +174,10 @@ TEST(Profile, OfGpusWithoutPeerAccessPassesTheHostsMemory) {
   EXPECT_EQ(of_gpu("").gpu, "rtx5090") << "as the catalogue writes it";
   EXPECT_FALSE(of_gpu("").peer_access) << "by the GPU's file";
   EXPECT_TRUE(of_gpu("\npeer_access = true").peer_access) << "the cluster's own word goes before it";
-  for (const std::string wrong : {"no", "0", "1.5"})
-    expect_refused(with("\"10 GB/s\"", "\"10 GB/s\"\npeer_access = " + (wrong == "no" ? "\"no\"" : wrong)),
-                   "my.toml:8: local.peer_access: " + wrong + " is neither true nor false", "without quotes");
+  const std::pair<std::string, std::string> wrong[] = {{"\"no\"", "no"}, {"0", "0"}, {"1.5", "1.5"}};
+  for (const auto& [written, said] : wrong)
+    expect_refused(with("\"10 GB/s\"", "\"10 GB/s\"\npeer_access = " + written),
+                   "my.toml:8: local.peer_access: " + said + " is neither true nor false", "without quotes");
   expect_refused(with("\"Mine\"", "true"), "my.toml:1: title: true is no figure", "README");
 }
 
