@@ -55,9 +55,11 @@ std::optional<Profile> one_nic(const Profile& healthy, bool across) { return wit
 /// (github.com/NVIDIA/nccl/issues/465, 214, 949 and 1579; and 78 of 100 Gbit/s on Azure's NDv2, whose NICs do not reach
 /// the GPUs' memory: its node health checks, nd40rs_v2.conf).
 constexpr double kOverHost = 0.56, kOverHostSpread = 0.35;
+/// Copies over the host's memory keep up with slower lines.
+constexpr double kSlowerThanCopies = 20 * kGigabit;
 
 std::optional<Profile> through_host_memory(const Profile& healthy, bool across) {
-  if (!across) return std::nullopt;
+  if (!across || healthy.line_rate.value < kSlowerThanCopies) return std::nullopt;
   Profile sick = without_curves(healthy);
   sick.line_rate = healthy.line_rate * kOverHost;
   sick.network_latency = healthy.network_latency + Seconds(10e-6);

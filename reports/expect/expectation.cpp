@@ -157,34 +157,30 @@ std::string times_text(double ratio) {
   return ratio < 10 ? fmt::format("{:.2g}", ratio) : fmt::format("{:.0f}", ratio);
 }
 
+/// A cluster that is sick costs a factor of a few; a job that is another one than was asked for costs any.
+constexpr double kMostSick = 8;
+
 std::string verdict(const TrainingExpectation& found) {
   const Band whole{.low = found.low, .stated = found.expected, .high = found.high};
   const Band& band = found.narrowed ? found.narrowed->band : whole;
-  const std::string expected =
-      fmt::format("{} ({} to {}) samples/s{}", rate_text(band.stated), rate_text(band.low), rate_text(band.high),
-                  found.narrowed ? found.narrowed->in_words(rate_text(found.low)) + "," : "");
+  const std::string expected = fmt::format("{} ({} to {}) samples/s{} are expected of {} GPUs of {}",
+                                           rate_text(band.stated), rate_text(band.low), rate_text(band.high),
+                                           found.narrowed ? found.narrowed->in_words(rate_text(found.low)) + "," : "",
+                                           found.asked.gpus, found.asked.profile);
   const std::string measured = rate_text(found.measured);
+  const std::string widest =
+      fmt::format(" Most of so wide a band is {} (known by: {}).", found.widest, found.narrowed_by);
   switch (found.normality()) {
     case Normality::pass:
-      return fmt::format("{} samples/s pass: {} are expected of {} GPUs of {}.{}", measured, expected, found.asked.gpus,
-                         found.asked.profile,
-                         found.high < kWide * found.low ? ""
-                                                        : fmt::format(" Most of so wide a band is {} (known by: {}).",
-                                                                      found.widest, found.narrowed_by));
+      return fmt::format("{} samples/s pass: {}.{}", measured, expected, found.high < kWide * found.low ? "" : widest);
     case Normality::inconclusive:
-      return fmt::format(
-          "{} samples/s are inconclusive: {} are expected of {} GPUs of {}, a band in which {} may be {} times too "
-          "few. "
-          "Most of it is {} (known by: {}).",
-          measured, expected, found.asked.gpus, found.asked.profile, measured, times_text(found.high / found.measured),
-          found.widest, found.narrowed_by);
+      return fmt::format("{} samples/s are inconclusive: {}, and {} may be {} times too few.{}", measured, expected,
+                         measured, times_text(found.high / found.measured), widest);
     case Normality::fast:
       return fmt::format(
-          "{} samples/s are fast: {} are expected of {} GPUs of {}. A GPU is faster than the {} samples/s "
-          "that are {} (give yours with --single-gpu-rate), or the batch, the sequence length or the precision is "
-          "another.",
-          measured, expected, found.asked.gpus, found.asked.profile, rate_text(found.alone / found.asked.gpus),
-          found.modelled ? "modelled" : "known of it");
+          "{} samples/s are fast: {}. A GPU is faster than the {} samples/s that are {} (give yours with "
+          "--single-gpu-rate), or the batch, the sequence length or the precision is another.",
+          measured, expected, rate_text(found.alone / found.asked.gpus), found.modelled ? "modelled" : "known of it");
     case Normality::error:
       return fmt::format(
           "{} samples/s are an error: at the peak of their arithmetic {} GPUs compute {}. Another unit "
@@ -193,8 +189,13 @@ std::string verdict(const TrainingExpectation& found) {
     case Normality::slow:
       break;
   }
-  return fmt::format("{} samples/s are slow: {} are expected of {} GPUs of {}, {} times as many.", measured, expected,
-                     found.asked.gpus, found.asked.profile, times_text(found.expected / found.measured));
+  const bool named = !found.suspicions.empty() && !found.suspicions.front().fitted;
+  return fmt::format("{} samples/s are slow: {}, {} times as many.{}", measured, expected,
+                     times_text(found.expected / found.measured),
+                     named || found.expected < kMostSick * found.measured
+                         ? ""
+                         : " Nothing that is often wrong with a cluster costs so much: check first that the log counts "
+                           "samples of all GPUs, and that model and batch are these.");
 }
 
 void training_suspicion_fields(Row& row, const TrainingSuspicion& suspicion) {

@@ -70,6 +70,15 @@ TEST(ExpectInDoubt, OneNicOverTheHostIsFoundWhetherTreesOrRingsRun) {
   EXPECT_FALSE(cause(name).on(lab_cluster(), false)) << "no NIC is needed";
 }
 
+TEST(ExpectInDoubt, ALineThatCopiesKeepUpWithLosesNothingByThem) {
+  Profile cluster = lab_cluster();
+  const auto over_host = cause("bytes pass the host's memory (no GPUDirect RDMA)").on;
+  cluster.line_rate = BytesPerSecond(10e9 / 8);
+  EXPECT_FALSE(over_host(cluster, true));
+  cluster.line_rate = BytesPerSecond(25e9 / 8);
+  EXPECT_TRUE(over_host(cluster, true));
+}
+
 TEST(ExpectInDoubt, ACauseThatOtherSizesContradictIsNotNamed) {
   // Small buffers alone are slow: sockets would make large ones slow too.
   const Profile late = *cause("the host is late with each call").on(lab_cluster(), true);

@@ -37,11 +37,15 @@ TEST(ExpectationInWords, SaysOfATrainingWhatItIsAndWhy) {
        "the rate of one GPU (known by: its samples/s alone).",
        "pass"},
       {50,
-       "50 samples/s are inconclusive: 100 (25 to 140) samples/s are expected of 8 GPUs of lab, a band in which 50 may "
-       "be "
-       "2.8 times too few. Most of it is the rate of one GPU (known by: its samples/s alone).",
+       "50 samples/s are inconclusive: 100 (25 to 140) samples/s are expected of 8 GPUs of lab, and 50 may be 2.8 "
+       "times too few. Most of so wide a band is the rate of one GPU (known by: its samples/s alone).",
        "inconclusive"},
       {20, "20 samples/s are slow: 100 (25 to 140) samples/s are expected of 8 GPUs of lab, 5 times as many.", "slow"},
+      {10,
+       "10 samples/s are slow: 100 (25 to 140) samples/s are expected of 8 GPUs of lab, 10 times as many. Nothing that "
+       "is often wrong with a cluster costs so much: check first that the log counts samples of all GPUs, and that "
+       "model and batch are these.",
+       "slow"},
       {150,
        "150 samples/s are fast: 100 (25 to 140) samples/s are expected of 8 GPUs of lab. A GPU is faster "
        "than the 15 samples/s that are modelled (give yours with --single-gpu-rate), or the batch, the sequence length "
@@ -56,6 +60,15 @@ TEST(ExpectationInWords, SaysOfATrainingWhatItIsAndWhy) {
     const auto json = nlohmann::json::parse(training_expectation_json(training(row.measured)));
     EXPECT_EQ(json.at("verdict"), row.word) << row.measured;
   }
+}
+
+TEST(ExpectationInWords, BlameNoOtherJobWhereACauseExplainsIt) {
+  TrainingExpectation found = training(10);
+  found.suspicions.push_back({.what = "a sick network", .check = "a check", .expected = 11});
+  EXPECT_EQ(verdict_of(training_expectation_document(found)),
+            "10 samples/s are slow: 100 (25 to 140) samples/s are expected of 8 GPUs of lab, 10 times as many.");
+  found.suspicions.front().fitted = true;
+  EXPECT_NE(verdict_of(training_expectation_document(found)).find("Nothing"), std::string::npos);
 }
 
 Expectation collectives(double measured) {
