@@ -31,11 +31,16 @@ Band time_for(double amount, const Band& rate) {
 
 Band times(const Band& band, double factor) { return {band.low * factor, band.stated * factor, band.high * factor}; }
 
-/// `band` with an error of its own that may be so large either way.
-Band widened(const Band& band, double factor) {
-  const auto wider = [factor](double ratio) { return std::exp(std::hypot(std::log(ratio), std::log(factor))); };
-  return {band.stated / wider(band.stated / band.low), band.stated, band.stated * wider(band.high / band.stated)};
+/// The product of two figures with independent errors.
+Band product(const Band& a, const Band& b) {
+  const auto apart = [](double one, double other) { return std::exp(std::hypot(std::log(one), std::log(other))); };
+  const double stated = a.stated * b.stated;
+  return {stated / apart(a.stated / a.low, b.stated / b.low), stated,
+          stated * apart(a.high / a.stated, b.high / b.stated)};
 }
+
+/// `band` with an error of its own that may be so large either way.
+Band widened(const Band& band, double factor) { return product(band, {1 / factor, 1, factor}); }
 
 void weigh(Alternative& alternative, const Goals& goals) {
   if (goals.efficiency > 0)
@@ -121,8 +126,10 @@ std::vector<Alternative> make_alternatives(const std::vector<Point>& points, con
     if (offer->second.per_node_hour) alternative.cost_per_hour = alternative.nodes * *offer->second.per_node_hour;
     alternative.purchase = offer->second.purchase;
     alternative.gpu = offer->second.gpu;
+    if (offer->second.interruptions) alternative.pace = pace_of(offer->second.interruptions(point));
     if (goals.samples > 0) {
-      alternative.hours = time_for(goals.samples, alternative.throughput);
+      const Band& speed = alternative.throughput;
+      alternative.hours = time_for(goals.samples, alternative.pace ? product(speed, alternative.pace->share) : speed);
       if (alternative.cost_per_hour) alternative.cost = times(*alternative.hours, *alternative.cost_per_hour);
     }
     if (offer->second.cluster != nullptr) note_assumptions(alternative, *offer->second.cluster, goals);
@@ -158,13 +165,10 @@ std::optional<PriceFlip> price_flip(const std::vector<Alternative>& best) {
   // Both costs are a price of a node, times node-hours.
   const auto node_hours = [](const Alternative& each) { return times(*each.hours, each.nodes); };
   const Band mine = node_hours(first), other = node_hours(second);
-  const double ratio = other.stated / mine.stated;
-  const auto apart = [](double a, double b) { return std::exp(std::hypot(std::log(a), std::log(b))); };
-  Band band{ratio / apart(other.stated / other.low, mine.high / mine.stated), ratio,
-            ratio * apart(other.high / other.stated, mine.stated / mine.low)};
+  Band band = product(other, {1 / mine.high, 1 / mine.stated, 1 / mine.low});
   if (!first.gpu.empty() && first.gpu == second.gpu) {
     const Lead lead = lead_of(first.point, second.point);
-    band = {ratio * lead.low / lead.ratio, ratio, ratio * lead.high / lead.ratio};
+    band = product({band.stated, band.stated, band.stated}, {lead.low / lead.ratio, 1, lead.high / lead.ratio});
   }
   return PriceFlip{.first = first.point.asked.profile,
                    .second = second.point.asked.profile,

@@ -3,12 +3,14 @@
 /// Which of several clusters a training job should run on: simulated points with what they cost, weighed against what
 /// the job may take. Pure.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analysis/choose/failures.hpp"
 #include "analysis/points/lead.hpp"
 #include "analysis/points/points.hpp"
 #include "collectives/network/price.hpp"
@@ -24,6 +26,8 @@ struct Goals {
   double budget = 0;      ///< at most; needs `samples`
   /// Of the budget and of every cost: no currency is converted to another. Empty: that of the clusters' prices.
   std::string currency{};
+  /// What interrupts jobs; none: nothing does.
+  std::optional<FailureAssumptions> failures{};
 };
 
 /// Whether a goal is met, by the band of the prediction.
@@ -43,6 +47,7 @@ struct Offer {
   PurchaseModel purchase = PurchaseModel::on_demand;
   std::string gpu = {};              ///< of the catalogue; clusters with the same one share what is not known of it
   const Profile* cluster = nullptr;  ///< what is assumed of it, where it is given; not kept
+  std::function<Interruptions(const Point&)> interruptions = {};  ///< of a job on it; empty: nothing interrupts it
 };
 
 /// One way to run the job.
@@ -52,7 +57,9 @@ struct Alternative {
   int paid_gpus = 1;  ///< all of these nodes
   Band efficiency;
   Band throughput;  ///< that of the efficiency, and of the speed of one GPU as an independent one, on logarithms
-  std::optional<Band> hours, cost;  ///< for all samples; a cost only where a price is known
+  std::optional<Pace> pace;  ///< where interruptions are counted
+  /// For all samples, interruptions and what they lose included; a cost only where a price is known.
+  std::optional<Band> hours, cost;
   std::optional<double> cost_per_hour;
   PurchaseModel purchase = PurchaseModel::on_demand;  ///< how its nodes are bought
   std::string gpu = {};                               ///< `Offer::gpu`

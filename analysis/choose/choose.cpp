@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analysis/choose/interruptions.hpp"
 #include "analysis/points/points.hpp"
 #include "analysis/prediction/by_library.hpp"
 #include "analysis/prediction/one_gpu.hpp"
@@ -74,10 +75,16 @@ std::map<std::string, Offer> make_offers(Plan& plan, const Goals& goals) {
              fmt::format("its price is in {} and the budget in {}, and no currency is converted",
                          profile.price->per_node_hour.currency, goals.currency));
     else
-      offers[name] = {
-          profile.gpus_per_node, comparable ? std::optional(profile.price->per_node_hour.amount) : std::nullopt,
-          rate_factor(profile),  comparable ? profile.price->model : PurchaseModel::on_demand,
-          profile.gpu,           &profile};
+      offers[name] = {profile.gpus_per_node,
+                      comparable ? std::optional(profile.price->per_node_hour.amount) : std::nullopt,
+                      rate_factor(profile),
+                      comparable ? profile.price->model : PurchaseModel::on_demand,
+                      profile.gpu,
+                      &profile,
+                      goals.failures ? std::function([&](const Point& point) {
+                        return interruptions_of(*goals.failures, point, plan.catalog);
+                      })
+                                     : nullptr};
   }
   return offers;
 }
@@ -120,9 +127,7 @@ Goals parse_goals(const GoalTexts& texts) {
     goals.samples =
         parse_flag_amount(texts.samples, "--samples", {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}}, "115M");
   if (!texts.epochs.empty()) goals.samples = kImageNet * parse_flag_amount(texts.epochs, "--epochs", {{"", 1}}, "90");
-  if (!texts.deadline.empty())
-    goals.hours = parse_flag_amount(texts.deadline, "--deadline",
-                                    {{"h", 1}, {"min", 1.0 / 60}, {"d", 24}, {"s", 1.0 / 3600}}, "6h, 90min or 2d");
+  if (!texts.deadline.empty()) goals.hours = parse_flag_hours(texts.deadline, "--deadline", "6h, 90min or 2d");
   if (!texts.budget.empty()) {
     const auto budget = parse_money(texts.budget);
     if (!budget)
@@ -134,6 +139,7 @@ Goals parse_goals(const GoalTexts& texts) {
   if ((goals.hours > 0 || goals.budget > 0) && goals.samples == 0)
     throw Error(ExitCode::usage, "a deadline or a budget needs to know how much to train",
                 "add --samples 115M, or --epochs 90 for ImageNet");
+  goals.failures = parse_failures(texts.failures);
   if (goals.efficiency == 0 && goals.hours == 0 && goals.budget == 0) goals.efficiency = kUsualTarget;
   return goals;
 }
@@ -192,6 +198,8 @@ std::vector<Doubt> doubts_of(const Choice& choice, const Alternative& alternativ
          fmt::format("hbench calibrate --batch {} on one GPU", asked.micro_batch())});
   if (std::string doubt = warn_of_batch(asked); !doubt.empty())
     doubts.push_back({std::move(doubt), "a training to its end, or a smaller --global-batch"});
+  for (auto& [what, measurement] : doubts_of_failures(choice.goals.failures, alternative.pace, profile))
+    doubts.push_back({std::move(what), std::move(measurement)});
   if (const auto& widest = alternative.point.widest)
     doubts.push_back({fmt::format("most of the band is {}", in_words(*widest)), std::string(measurement_of(*widest)),
                       alternative.point.narrowed});

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/choose/choice.hpp"
+#include "analysis/choose/interruptions.hpp"
 #include "analysis/prediction/data.hpp"
 #include "analysis/prediction/plan.hpp"
 
@@ -19,6 +20,7 @@ struct GoalTexts {
   std::string epochs;    ///< of ImageNet's 1,281,167 images
   std::string deadline;  ///< `6h`, `90min`, `2d`
   std::string budget;    ///< `500usd`, `40000inr`
+  FailureTexts failures;
 };
 /// Without any condition an efficiency of 90 % is asked for.
 Goals parse_goals(const GoalTexts& texts);

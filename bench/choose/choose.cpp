@@ -69,6 +69,7 @@ ExitCode run_choose(const Call& call) {
       "  hbench choose --workload resnet50,bert_large --gpu a100,h100 --provider aws,google\n"
       "  hbench choose --workload gpt2_small --profile dgx-a100 --single-gpu-rate 45 --samples 10M --preset ddp\n"
       "  hbench choose --workload llama2-7b --profile coreweave-h200 --gpus 8..64 --samples 10M\n"
+      "  hbench choose --workload llama2-7b --gpu h100 --gpus 64..512 --samples 1G --method fsdp --mtbf usual\n"
       "The default is a ring; parameter servers are compared by --algorithm ring,ps.\n"
       "Names: hbench list workloads|profiles|algorithms|compressors|presets");
   add_workloads(app, request.workloads);
@@ -81,6 +82,16 @@ ExitCode run_choose(const Call& call) {
   app.add_option("--deadline", texts.deadline, "most time, such as 6h, 90min or 2d");
   app.add_option("--budget", texts.budget,
                  "most money, such as 500usd; only clusters with a price in that currency are compared");
+  app.add_option("--mtbf", texts.failures.mtbf,
+                 "hours that one GPU works between failures that end its job, such as 55000h, or usual: counts what "
+                 "failures and checkpoints cost");
+  app.add_option(
+      "--checkpoint-time", texts.failures.checkpoint_time,
+      "with failures: for which a checkpoint keeps the training waiting, such as 30s (default: by its bytes)");
+  app.add_option("--restart-time", texts.failures.restart_time,
+                 "with failures: from one until the job trains again (default: 11min)");
+  app.add_option("--spot", texts.failures.spot,
+                 "with failures: mean time until a node that is bought as spot is taken back, such as 180d, or usual");
   output.add_options(app);
   add_verbosity(app, verbosity);
   if (app.parse(call)) return ExitCode::good;

@@ -86,7 +86,21 @@ std::string in_words(const Alternative& alternative, const Choice& choice) {
                                  narrowed ? narrowed->in_words(fmt::format("{:.0f} %", 100 * whole.low)) : "");
   if (alternative.hours) text += fmt::format(", {}", hours_band(*alternative.hours));
   if (alternative.cost) text += ", " + price_in_words(alternative, choice);
+  if (alternative.pace)
+    text += fmt::format(", {} of the time training", in_band(alternative.pace->share, 100, 1, " %"));
   return text;
+}
+
+/// How the first alternative gets on.
+std::string in_words(const Pace& pace, const Alternative& first) {
+  const Interruptions& by = pace.by;
+  const std::string after =
+      by.checkpoint > 0 ? fmt::format("a checkpoint of {} after each {} of training is best", hours_text(by.checkpoint),
+                                      hours_text(pace.interval))
+                        : fmt::format("a replica loses {} at most, and the others go on", hours_text(pace.interval));
+  return fmt::format("{} of {}: an interruption each {} on average, {} until it trains again; {}.",
+                     gpus_text(first.point.asked.gpus), first.point.asked.profile, hours_text(pace.between()),
+                     hours_text(by.restart), after);
 }
 
 std::string goals_in_words(const Goals& goals) {
@@ -196,6 +210,14 @@ void price_fields(Row& row, const Price& price, std::chrono::sys_days today) {
   row.field("source", price.source);
 }
 
+void pace_fields(Row& row, const Pace& pace) {
+  row.field("hours_between", pace.between(), "on average; of a replica where replicas train on their own");
+  row.field("checkpoint_every_hours", if_positive(pace.interval), "of training");
+  row.field("checkpoint_hours", pace.by.checkpoint, "that keep the training waiting");
+  row.field("restart_hours", pace.by.restart, "until it trains again");
+  row.object("share", pace.share, band_fields<Band>, "of the time, is training that counts");
+}
+
 void alternative_fields(Row& row, const Alternative& each, const Choice& choice) {
   const Case& asked = each.point.asked;
   const Profile& profile = choice.catalog.profiles.at(asked.profile);
@@ -223,6 +245,10 @@ void alternative_fields(Row& row, const Alternative& each, const Choice& choice)
       .in(
           "memory", [](double bytes) { return fmt::format("{:.3g} GB", bytes / 1e9); }, 5);
   row.field("rate_modelled", has_modelled_rate(asked), "nobody measured the samples/s of one GPU");
+  const auto pace = row.object("interruptions", each.pace, pace_fields, "by failures, or by the seller of spot nodes");
+  if (each.pace)
+    pace.in(
+        "training", [](const Pace& how) { return in_band(how.share, 100, 1, " %"); }, 1);
   const auto hours = row.object("hours", each.hours, band_fields<Band>, "for all samples");
   if (counted) hours.in("time", hours_band);
   const auto cost = row.object("cost", each.cost, band_fields<Band>, "for all samples, where a price is known");
@@ -479,6 +505,7 @@ Document choice_document(const Choice& choice) {
       presets_in_words(presets))});
   document.blocks.emplace_back(alternative_table(
       choice, best, {.caption = "The best of each cluster, the best cluster first", .first_rows = 12}));
+  if (const auto& pace = best.front().pace) document.blocks.emplace_back(Paragraph{in_words(*pace, best.front())});
   if (const auto flip = price_flip(best))
     document.blocks.emplace_back(Paragraph{in_words(*flip, choice.goals.currency)});
   if (const std::vector<Alternative> front = pareto_front(ranked); !front.empty())

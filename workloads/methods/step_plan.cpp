@@ -142,6 +142,16 @@ bool ends_step(const StepPlan& plan, int task, int iteration) {
   return !leaves_own_parts(plan.task(task)) && std::none_of(plan.tasks.begin() + task + 1, plan.tasks.end(), exchanges);
 }
 
+int iterations_apart(const StepPlan& plan) {
+  int apart = 0;
+  for (const Task& task : plan.tasks) {
+    if (task.computes() || task.until != Task::kNever) continue;
+    if (task.every == 1 || task.among != Among::all) return 0;
+    apart = std::max(apart, task.every);
+  }
+  return apart;
+}
+
 Sharded sharded(const StepPlan& plan) {
   Sharded parts;
   for (const Task& task : plan.tasks)

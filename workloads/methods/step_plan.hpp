@@ -190,6 +190,10 @@ bool leaves_own_parts(const Task& collective);
 /// nothing is after it, and it leaves no own parts to be known by.
 bool ends_step(const StepPlan& plan, int task, int iteration);
 
+/// Returns the iterations that ranks go through on their own before all of them meet, where they meet in no other ones
+/// once the plan has started; else 0.
+int iterations_apart(const StepPlan& plan);
+
 /// What each rank keeps of its own part of the model alone, one of as many as a group has ranks.
 struct Sharded {
   bool optimizer = false, gradients = false, parameters = false;
