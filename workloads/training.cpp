@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <optional>
 
 #include "collectives/base/table.hpp"
 #include "collectives/cuda/cuda.hpp"
+#include "workloads/data/dataset.hpp"
 #include "workloads/engine/digest.hpp"
 #include "workloads/engine/replica.hpp"
 #include "workloads/engine/worker.hpp"
@@ -43,7 +46,8 @@ void check_strategy(const TrainingRequest& request, const Endpoint* endpoint) {
 
 void check_request(const TrainingRequest& request, Endpoint* endpoint) {
   require(request.batch >= 1, "the batch must be at least 1");
-  if (!request.own) check_images(find_entry(models(), request.model, "model"), request.image_size);
+  if (!request.own && request.data.empty())
+    check_images(find_entry(models(), request.model, "model"), request.image_size);
   require_place(request.strategy.on_gpu, request.strategy.precision);
   require(request.steps >= 1 && request.warmup_steps >= 0, "at least one step must be timed");
   check_strategy(request, endpoint);
@@ -54,7 +58,74 @@ void check_request(const TrainingRequest& request, Endpoint* endpoint) {
           "start as many ranks as there are workers and dedicated servers");
 }
 
-Replica make_replica(const TrainingRequest& request, Rank rank) {
+/// The same with as many steps as the epochs have. What is left of a cycle of the plan at the end is done, too.
+TrainingRequest with_steps(TrainingRequest request, const Dataset& data) {
+  require(request.epochs >= 1, "data is learned in at least one epoch", "give --epochs 10");
+  require(!request.own || request.own->loss.empty(), "a model with a loss of its own names no classes to be judged by");
+  const EpochOrder order(data.train.count(), request.world.workers, 0, request.batch, request.seed);
+  const std::int64_t steps = std::int64_t{request.epochs} * order.batches() / request.micro_batches;
+  request.warmup_steps = static_cast<int>(std::min<std::int64_t>(request.warmup_steps, steps / 4));
+  const int start =
+      request.strategy.communicates() ? request.strategy.method.plan(request.strategy.overlap).start() : 0;
+  request.steps = static_cast<int>(std::max<std::int64_t>(1, steps - start - request.warmup_steps));
+  request.budget = Seconds(0);
+  return request;
+}
+
+/// Keeps the model after each epoch, and judges what was kept once all steps are done: until then nobody waits for it.
+class EpochLog {
+ public:
+  EpochLog(const TrainingRequest& request, Replica& replica, const Dataset& data)
+      : replica_(replica),
+        steps_per_epoch_(
+            static_cast<double>(
+                EpochOrder(data.train.count(), request.world.workers, 0, request.batch, request.seed).batches()) /
+            request.micro_batches),
+        cycle_(request.strategy.communicates() ? request.strategy.method.plan(request.strategy.overlap).cycle() : 1) {}
+
+  /// After each step that is reported.
+  void see(const StepReport& step) {
+    const auto now = Clock::now();
+    if (steps_ == 0) begin_ = now - in_clock(step.step * cycle_);
+    steps_ += cycle_;
+    if (steps_ < steps_per_epoch_ * static_cast<double>(at_.size() + 1)) return;
+    at_.push_back({steps_, now - begin_});
+    replica_.keep_state();
+    begin_ += Clock::now() - now;
+  }
+
+  std::vector<Learned> learned() {
+    const Judged last = replica_.judge();
+    std::vector<Learned> all;
+    for (std::size_t i = 0; i < at_.size(); ++i) {
+      const Judged judged = replica_.judge_kept(static_cast<int>(i));
+      const Seconds at(std::chrono::duration<double>(at_[i].time).count());
+      all.push_back({static_cast<int>(i) + 1, at_[i].steps, at, judged.accuracy, judged.loss});
+    }
+    const int epochs = static_cast<int>(std::lround(steps_ / steps_per_epoch_));
+    all.push_back({epochs, steps_, all.empty() ? Seconds(0) : all.back().at, last.accuracy, last.loss});
+    return all;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static Clock::duration in_clock(Seconds time) {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time.value));
+  }
+
+  Replica& replica_;
+  double steps_per_epoch_;
+  int cycle_;
+  int steps_ = 0;
+  Clock::time_point begin_;  ///< of the first step, later by the time that keeping has taken
+  struct End {
+    int steps;
+    Clock::duration time;
+  };
+  std::vector<End> at_;  ///< of each epoch
+};
+
+Replica make_replica(const TrainingRequest& request, Rank rank, const Dataset* data) {
   const ReplicaOptions options{
       .batch = request.batch,
       .image_size = request.image_size,
@@ -66,7 +137,8 @@ Replica make_replica(const TrainingRequest& request, Rank rank) {
       .gpu = request.strategy.on_gpu ? std::optional(gpu_of(request.local_rank(rank))) : std::nullopt,
       .precision = request.strategy.precision,
       .channels_last = request.strategy.on_gpu,
-      .optimizer = request.strategy.trained_with()};
+      .optimizer = request.strategy.trained_with(),
+      .data = data};
   return request.own ? Replica(*request.own, options) : Replica(find_entry(models(), request.model, "model"), options);
 }
 
@@ -130,21 +202,32 @@ Replica make_replica(const RecordingRequest& request) {
 
 }  // namespace
 
-TrainingEnd train(const TrainingRequest& request, Endpoint* endpoint,
+TrainingEnd train(const TrainingRequest& asked, Endpoint* endpoint,
                   const std::function<void(const StepReport&)>& on_step) {
+  const std::optional<Dataset> data = asked.data.empty() ? std::nullopt : std::optional(load_dataset(asked.data));
+  const TrainingRequest request = data ? with_steps(asked, *data) : asked;
   check_request(request, endpoint);
   const Rank rank = endpoint == nullptr ? 0 : endpoint->transport().rank();
   if (rank >= request.world.workers) {
     serve(request, *endpoint);
     return {};
   }
-  Replica replica = make_replica(request, rank);
+  Replica replica = make_replica(request, rank, data ? &*data : nullptr);
+  std::optional<EpochLog> epochs;
+  if (data && rank == 0) epochs.emplace(request, replica, *data);
+  const auto see = [&](const StepReport& step) {
+    on_step(step);
+    if (epochs) epochs->see(step);
+  };
+  TrainingEnd end;
   if (endpoint == nullptr) {
-    train_alone(replica, request, on_step);
-    return {.digest = replica.digest()};
+    train_alone(replica, request, see);
+    end.digest = replica.digest();
+  } else {
+    end = train_together(replica, request, *endpoint, see);
+    compare_digests(end.digest, request, endpoint->control());
   }
-  TrainingEnd end = train_together(replica, request, *endpoint, on_step);
-  compare_digests(end.digest, request, endpoint->control());
+  if (epochs) end.learned = epochs->learned();
   return end;
 }
 

@@ -45,7 +45,10 @@ TrainingStrategy parse_strategy(const Case& asked) {
 
 void write_strategy(Case& asked, const TrainingStrategy& strategy) {
   asked.strategy = {.algorithm = kNoCommunication, .overlap = strategy.overlap};
-  asked.training = {.device = strategy.on_gpu ? kGpuDevice : ""};
+  asked.training = {.device = strategy.on_gpu ? kGpuDevice : "",
+                    .data = std::move(asked.training.data),
+                    .epochs = asked.training.epochs,
+                    .learning_rate = asked.training.learning_rate};
   if (strategy.precision != Precision::float32) asked.training.precision = entry_of(strategy.precision).name;
   if (strategy.optimizer) asked.training.optimizer = strategy.optimizer->text();
   if (strategy.recomputation != Recomputation::none) asked.training.recompute = entry_of(strategy.recomputation).name;

@@ -95,6 +95,12 @@ constexpr std::array kFields{
     field<&Case::training, &TrainingTask::optimizer>(
         "optimizer", Part::work, 12,
         "as `hbench list optimizers` has it; empty: of measured steps SGD, else as the workload was recorded"),
+    field<&Case::training, &TrainingTask::data>("data", Part::work, 16,
+                                                "what is learned, as `hbench list data` has it, or a folder; empty: "
+                                                "samples are drawn"),
+    field<&Case::training, &TrainingTask::epochs>("epochs", Part::work, 16, "over the data; 0: there is none"),
+    field<&Case::training, &TrainingTask::learning_rate>("learning_rate", Part::work, 16,
+                                                         "of one rank alone; 0: the optimizer's usual one"),
     field<&Case::benchmark>("benchmark", Part::work, 8,
                             "of another program, as it names itself, with the program before it; else empty"),
     field<&Case::batch_per_gpu>("batch_per_gpu", Part::work, 1, "samples per worker and step"),

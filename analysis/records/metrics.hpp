@@ -44,6 +44,10 @@ inline constexpr std::string_view kStaleness = "staleness/";
 inline constexpr std::string_view kConsensusDistance = "consensus_distance";
 /// `within` and `between` after it: bytes that all send in a step inside nodes and between them, for each GPU.
 inline constexpr std::string_view kSent = "sent/";
+/// A prefix, of trainings that learn from data: after each epoch, as the iteration, `accuracy` (share of the samples to
+/// be judged by), `loss`, `steps` and `seconds` since the first step; the last once more as epoch + 1, of what ranks
+/// have agreed on.
+inline constexpr std::string_view kLearned = "learned/";
 /// An algorithm after it, which a library would take in the place of a flat one: the seconds of the step by it.
 inline constexpr std::string_view kByLibrary = "by_library/";
 /// Seconds for which the busiest stage of a pipeline waits for others.

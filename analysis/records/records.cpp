@@ -67,6 +67,7 @@ std::string TrainingTask::label() const {
   add(precision);
   if (!recompute.empty()) add(recompute + " recomputation");
   add(optimizer);
+  if (!data.empty()) add(fmt::format("{} for {} epochs", data, epochs));
   return text;
 }
 

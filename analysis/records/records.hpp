@@ -91,6 +91,9 @@ struct TrainingTask {
   std::string precision;  ///< `tf32`, `bf16`, `fp16`, `bf16-true`
   std::string recompute;  ///< `selective`, `full`: the activations that the backward pass computes again
   std::string optimizer;  ///< `adam`, `momentum:0.8`; of a measured step empty: SGD, else as the workload was recorded
+  std::string data;       ///< what is learned: `mnist1d`, a folder; empty: samples are drawn
+  int epochs = 0;         ///< over it
+  double learning_rate = 0;  ///< of one rank alone; 0: the optimizer's usual one
 
   /// `nccl, bf16, full recomputation`: what a legend adds to the strategy. Empty for what is not said.
   std::string label() const;

@@ -155,8 +155,8 @@ PlannedCase planned_by(const FrameworkChoice& choice, const std::string& version
 
 std::string refuse_framework(const Framework& framework, const Case& asked) {
   const auto model = std::ranges::find(models(), asked.workload, &ModelEntry::name);
-  if (model == models().end() || (*model)->architecture == Architecture::lenet)
-    return fmt::format("frameworks train torchvision's models, and {} is none", asked.workload);
+  const bool of_torchvision = model != models().end() && (*model)->channels == 3;
+  if (!of_torchvision) return fmt::format("frameworks train torchvision's models, and {} is none", asked.workload);
   if (framework.refuses != nullptr)
     if (const std::string_view why = framework.refuses(**model); !why.empty()) return std::string(why);
   const TrainingTask& task = asked.training;

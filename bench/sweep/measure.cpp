@@ -144,6 +144,8 @@ LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, i
   WorkOrder order{asked,           options.warmup_steps, options.steps, options.budget,
                   options.timeout, options.traced_steps, test_delay()};
   if (const OwnModel* own = find_own_model(options.own_models, asked.workload); own != nullptr) order.own = *own;
+  // Another launch of what is learned begins with other parameters, in another order.
+  if (asked.training.epochs > 0) order.seed = static_cast<unsigned>(launch) + 1;
   const NcclLog nccl(uses_nccl(asked), std::getenv("NCCL_DEBUG"));
   // One thread per rank: a rank stands for one GPU and must not grow when it is alone.
   std::map<std::string, std::string> environment = nccl.environment();

@@ -18,6 +18,8 @@
 namespace hbench {
 namespace {
 
+constexpr int kUsualEpochs = 10;
+
 void read_experiment(const std::string& file, SweepRequest& request) {
   request.layouts = parse_experiment(read_file(file), file);
   std::set<int> gpus;
@@ -38,6 +40,10 @@ void check_request(const Arguments& app, const SweepRequest& request) {
                 fmt::format("its simulation is --preset {}", first.framework->preset));
   }
   if (!request.executor.empty()) find_entry(executors(), request.executor, "executor");
+  if ((request.epochs > 0 || request.learning_rate > 0) && request.data.empty())
+    throw Error(ExitCode::usage, "--epochs and --learning-rate are of data, and there are none", "add --data mnist1d");
+  if (!request.data.empty() && !request.frameworks.empty())
+    throw Error(ExitCode::usage, "frameworks train on samples that are drawn", "leave out --framework, or --data");
 }
 
 std::vector<FrameworkChoice> parse_frameworks(const std::string& text, std::string_view flag) {
@@ -129,6 +135,16 @@ void add_evidence(Arguments& app, SweepOptions& options) {
   app.add_option("--oversubscribe", options.oversubscribe,
                  "measure up to N ranks, even where there are fewer cores or GPUs", in_range(1, 1024));
   add_measured_options(app, options.request);
+  app.add_option(
+      "--data", options.request.data,
+      "measured runs learn it: mnist1d, fashion-mnist, or a folder (hbench list data); hbench learn compares "
+      "what they have learned");
+  app.add_option("--epochs", options.request.epochs, "how often they see all of --data (default: 10)",
+                 in_range(1, 100'000));
+  app.add_option("--learning-rate", options.request.learning_rate,
+                 "of one rank, with --data: updates by the sum of several take as many times that, Adam's its square "
+                 "root (default: the optimizer's)",
+                 in_range(1e-9, 1e3));
   add_precision_option(app, options.request,
                        "measured runs float32 on CPU cores, tf32 on GPUs; clusters as their rates");
   Option* calibrate = app.add_flag_callback(
@@ -253,6 +269,7 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
   options.measure.own_models = options.request.own_models;
   if (app.count("--launches") > 0) options.emulated_launches = options.measure.launches;
   options.measure.network = options.hosts.network;
+  if (!options.request.data.empty() && options.request.epochs == 0) options.request.epochs = kUsualEpochs;
   check_request(app, options.request);
   return options;
 }

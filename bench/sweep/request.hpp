@@ -48,6 +48,9 @@ struct SweepRequest : PredictionRequest {
   std::vector<OwnModel> own_models;         ///< among `workloads`, by their names
   std::vector<FrameworkChoice> frameworks;  ///< to measure beside hbench's own strategies
   int image_size = 0;                       ///< of measured runs; 0: 64 on CPU cores, 224 on GPUs
+  std::string data;                         ///< that measured runs learn; empty: samples are drawn
+  int epochs = 0;                           ///< over it
+  double learning_rate = 0;                 ///< 0: the optimizer's
   std::string device;    ///< of measured runs: `cpu`, `gpu`; empty: GPUs where models can be trained on them
   std::string executor;  ///< of measured runs; empty: the best there is for each algorithm
 };

@@ -92,7 +92,7 @@ template <class Walk, Either<WorkOrder> Order>
 void describe_fields(Walk& walk, Order& order) {
   walk("case", order.asked)("warmup_steps", order.warmup_steps)("steps", order.steps)("budget", order.budget);
   walk("timeout", order.timeout)("traced_steps", order.traced_steps)("delay", order.delay);
-  walk("emulation", order.emulation)("own", order.own);
+  walk("emulation", order.emulation)("own", order.own)("seed", order.seed);
 }
 
 template <class Walk, Either<LoopCase> Each>

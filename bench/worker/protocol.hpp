@@ -42,6 +42,7 @@ struct WorkOrder {
   TestDelay delay;
   std::optional<EmulationOrder> emulation = {};
   std::optional<OwnModel> own = {};  ///< that `asked.workload` names
+  unsigned seed = 1;
 };
 
 /// One launch of collectives. Equal on all ranks.

@@ -62,6 +62,8 @@ class GpuObserver {
   int timed_ = 0;
 };
 
+constexpr int kToldOfEpochs = 8;
+
 /// `pin` binds the rank to its core. A GPU's rank is not bound: LibTorch's and NCCL's threads need cores of their own.
 ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Say& say,
                     const std::function<void()>& pin) {
@@ -72,6 +74,8 @@ ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Sa
     SpanLog spans;
     const TrainingEnd end = train(request, endpoint, [&](const StepReport& step) {
       if (!step.spans.empty()) return spans.keep(step);
+      // Of a job over epochs some steps tell the speed, and that it goes on.
+      if (request.epochs > 0 && step.iteration % kToldOfEpochs != 0) return;
       say(StepLine{rank, step.iteration, step.warmup, step.step.value, step.exposed.value});
       observer.see(step);
     });
@@ -120,6 +124,15 @@ void tell_end(Rank rank, const TrainingEnd& end, const Say& say) {
   if (!end.unseen.empty())
     for (const auto& [name, value] : Staleness::of(end.unseen).parts())
       sample(fmt::format("{}{}", metric::kStaleness, name), value);
+  for (std::size_t i = 0; i < end.learned.size(); ++i) {
+    const Learned& each = end.learned[i];
+    for (const auto& [name, value, unit] : {std::tuple("accuracy", each.accuracy, "1"),
+                                            {"loss", each.loss, "1"},
+                                            {"seconds", each.at.value, "s"},
+                                            {"steps", double(each.steps), "1"}})
+      say(SamplesLine{
+          rank, 0, fmt::format("{}{}", metric::kLearned, name), unit, false, static_cast<int>(i) + 1, {value}});
+  }
   if (end.sent) {
     sample(fmt::format("{}within", metric::kSent), end.sent->within, "B");
     sample(fmt::format("{}between", metric::kSent), end.sent->between, "B");
@@ -147,6 +160,10 @@ TrainingRequest training_request(const WorkOrder& order) {
   request.timeout = order.timeout;
   request.traced_steps = order.traced_steps;
   request.delay = order.delay;
+  request.data = order.asked.training.data;
+  request.epochs = order.asked.training.epochs;
+  if (order.asked.training.learning_rate > 0) request.learning_rate = order.asked.training.learning_rate;
+  request.seed = order.seed;
   return request;
 }
 

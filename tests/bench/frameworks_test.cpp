@@ -103,6 +103,7 @@ TEST(Frameworks, TrainWhatTheirScriptsCanAndSayWhatTheyCannot) {
       {[](Case& asked) { asked.nodes = 2; }, ""},
       {[](Case& asked) { asked.training.precision = "bf16"; }, "float32"},
       {[](Case& asked) { asked.training.optimizer = "adam"; }, "plain SGD"},
+      {[](Case& asked) { asked.accumulate = 1; }, ""},
       {[](Case& asked) { asked.accumulate = 2; }, "micro-batches"}};
   for (const auto& [change, words] : cases) {
     Case asked = trained_by("pytorch-ddp");

@@ -84,7 +84,7 @@ TEST(Models, OfEveryArchitectureAreTrainedInBfloat16) {
     EXPECT_EQ(replica.record_layout().total(), model->parameters);
     EXPECT_GT(replica.loss(), 0);
   }
-  EXPECT_THAT(tried, SizeIs(5));
+  EXPECT_THAT(tried, SizeIs(6));
 }
 
 TEST(Models, AcceptLargerAndOddImages) {

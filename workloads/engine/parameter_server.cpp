@@ -121,7 +121,8 @@ void ParameterServer::apply(std::size_t piece, Rank worker, std::span<float> gra
   std::vector<Numbers*> state;
   for (DeviceNumbers& each : kept) state.push_back(&each);
   DeviceNumbers parameters(to.parameters.floats, device_);
-  optimizer_.apply({.rate = request_.rate() / workers_,
+  const int batches = workers_ * request_.micro_batches;
+  optimizer_.apply({.rate = request_.rate_at(to.version / workers_, batches) / workers_,
                     .divisor = static_cast<double>(request_.micro_batches),
                     .number = ++to.version},
                    parameters, DeviceNumbers(gradients, device_), state);

@@ -2,6 +2,8 @@
 
 #include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/isfinite.h>
@@ -15,6 +17,8 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
+#include <numeric>
+#include <optional>
 
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/cuda.hpp"
@@ -68,6 +72,48 @@ Data make_batch(const SampleShape& shape, int classes, unsigned seed, std::uint6
     data.labels.data_ptr<std::int64_t>()[i] = label_of(seed, first + index, classes);
   }
   return data;
+}
+
+Data make_batch(const Dataset& of, const LabelledSamples& samples, std::span<const std::int64_t> indices) {
+  std::vector<std::int64_t> sizes{std::ssize(indices)};
+  sizes.insert(sizes.end(), of.shape.sizes.begin(), of.shape.sizes.end());
+  Data data{at::empty(sizes, at::kFloat), at::empty({std::ssize(indices)}, at::kLong)};
+  const auto values = static_cast<std::size_t>(data.samples.numel()) / indices.size();
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    of.fill(samples, indices[i], {data.samples.data_ptr<float>() + i * values, values});
+    data.labels.data_ptr<std::int64_t>()[i] = samples.labels[static_cast<std::size_t>(indices[i])];
+  }
+  return data;
+}
+
+/// Why a model of the table cannot learn from these samples: a sentence; empty where it can. Pictures of one channel go
+/// to each of three, and a frame of zeros around those that are too small.
+std::string refuse_data(const ModelEntry& entry, const Dataset& data) {
+  const auto& sizes = data.shape.sizes;
+  if (entry.classes < data.classes)
+    return fmt::format("{} names {} classes, and the data have {}", entry.name, entry.classes, data.classes);
+  const bool series = sizes[0] == 1 && sizes[1] == 1;
+  if (series != (entry.series > 0) || (series && sizes[2] != entry.series))
+    return fmt::format("{} takes {}, and a sample of the data is {}", entry.name,
+                       entry.series > 0 ? fmt::format("series of {} numbers", entry.series) : "pictures",
+                       data.shape.text());
+  if (sizes[0] != entry.channels && sizes[0] != 1)
+    return fmt::format("{} takes pictures of {} channels, and the data have {}", entry.name, entry.channels, sizes[0]);
+  return {};
+}
+
+SampleShape input_of(const ModelEntry& entry, const Dataset& data) {
+  if (entry.series > 0) return data.shape;
+  const auto least = std::int64_t{entry.smallest_image};
+  return {{entry.channels, std::max(data.shape.sizes[1], least), std::max(data.shape.sizes[2], least)}, 0};
+}
+
+/// Samples in the shape that a model takes.
+at::Tensor fitted(const at::Tensor& samples, const SampleShape& to) {
+  at::Tensor x = samples.expand({-1, to.sizes[0], -1, -1});
+  const std::int64_t down = to.sizes[1] - x.size(2), right = to.sizes[2] - x.size(3);
+  if (down + right == 0) return x;
+  return at::constant_pad_nd(x, {right / 2, right - right / 2, down / 2, down - down / 2}, 0);
 }
 
 SampleShape images(const ModelEntry& entry, int size) { return {{entry.channels, size, size}, 0}; }
@@ -156,7 +202,11 @@ struct Replica::State {
     }
     const auto batch = static_cast<std::uint64_t>(options.batch);
     const auto workers = static_cast<std::uint64_t>(options.workers);
-    for (std::uint64_t i = 0; i < kPool; ++i) {
+    if (options.data != nullptr) {
+      order.emplace(options.data->train.count(), options.workers, options.rank, options.batch, options.seed);
+      pool.push_back(learned_batch(0));
+    }
+    for (std::uint64_t i = 0; i < kPool && options.data == nullptr; ++i) {
       const std::uint64_t first = (i * workers + static_cast<std::uint64_t>(options.rank)) * batch;
       pool.push_back(placed(make_batch(samples.input, samples.classes, options.seed, first, options.batch)));
     }
@@ -165,6 +215,40 @@ struct Replica::State {
   Data placed(const Data& data) const {
     const auto format = options.channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
     return {data.samples.to(place).contiguous(format), data.labels.to(place)};
+  }
+
+  Data learned_batch(std::int64_t number) {
+    const Data data = make_batch(*options.data, options.data->train, order->batch(number));
+    return placed({fitted(data.samples, samples.input), data.labels});
+  }
+
+  Data batch(int number) { return order ? learned_batch(number) : pool[static_cast<std::size_t>(number % kPool)]; }
+
+  /// Parameters, and what normalisation has counted.
+  std::vector<at::Tensor> state() const {
+    std::vector<at::Tensor> all = parameters;
+    for (const at::Tensor& buffer : model->buffers()) all.push_back(buffer);
+    return all;
+  }
+
+  Judged judge() {
+    constexpr std::int64_t kAtOnce = 500;
+    const at::NoGradGuard guard;
+    model->eval();
+    const LabelledSamples& test = options.data->test;
+    Judged sum;
+    for (std::int64_t begin = 0; begin < test.count(); begin += kAtOnce) {
+      std::vector<std::int64_t> indices(static_cast<std::size_t>(std::min(kAtOnce, test.count() - begin)));
+      std::iota(indices.begin(), indices.end(), begin);
+      const Data made = make_batch(*options.data, test, indices);
+      const Data data = placed({fitted(made.samples, samples.input), made.labels});
+      const at::Tensor scores = model->forward(data.samples);
+      const auto count = static_cast<double>(indices.size());
+      sum.loss += at::cross_entropy_loss(scores, data.labels).item<double>() * count;
+      sum.accuracy += static_cast<double>((scores.argmax(1) == data.labels).sum().item<std::int64_t>());
+    }
+    const auto all = static_cast<double>(test.count());
+    return {sum.accuracy / all, sum.loss / all};
   }
 
   void freeze() {
@@ -294,6 +378,8 @@ struct Replica::State {
   std::vector<at::Tensor> parameters;  ///< forward order
   std::vector<int> tensor_of;          ///< per parameter
   std::vector<Data> pool;
+  std::optional<EpochOrder> order;  ///< of data that is learned
+  std::vector<std::vector<at::Tensor>> kept_states;
   std::vector<std::shared_ptr<torch::autograd::Node>> accumulators;
   const std::function<void(int)>* ready = nullptr;
   at::Tensor flat;             ///< gradients
@@ -311,14 +397,24 @@ struct Replica::State {
 
 Replica::Replica(const ModelEntry& entry, const ReplicaOptions& options)
     : state_(translated([&] {
-        const Samples samples{.input = images(entry, options.image_size),
-                              .smallest = images(entry, entry.smallest_image),
+        if (options.data != nullptr)
+          if (const std::string why = refuse_data(entry, *options.data); !why.empty())
+            throw Error(ExitCode::usage, why, "hbench list models, hbench list data");
+        const bool series = entry.series > 0;
+        const SampleShape drawn = series ? SampleShape{{1, 1, entry.series}} : images(entry, options.image_size);
+        const Samples samples{.input = options.data != nullptr ? input_of(entry, *options.data) : drawn,
+                              .smallest = series ? drawn : images(entry, entry.smallest_image),
                               .classes = entry.classes};
         return std::make_unique<State>(samples, options, [&](at::Device) { return build_model(entry); });
       })) {}
 
 // The order of data in memory is PyTorch's: a model may rely on it.
 Replica::Replica(const OwnModel& model, const ReplicaOptions& options) {
+  if (options.data != nullptr && options.data->shape.sizes != model.input.sizes)
+    throw Error(ExitCode::usage,
+                fmt::format("{} takes {}, and a sample of the data is {}", model.file, model.input.text(),
+                            options.data->shape.text()),
+                "--input has the shape of a sample");
   ReplicaOptions as_saved = options;
   as_saved.channels_last = false;
   const Samples samples{.input = model.input, .smallest = std::nullopt, .classes = std::numeric_limits<int>::max()};
@@ -394,7 +490,7 @@ void Replica::add_gradients(bool adds) { state_->adds = adds; }
 void Replica::leave_momenta(double divisor) { state_->gains = divisor; }
 
 void Replica::forward(int batch) {
-  translated([&] { state_->forward(state_->pool[static_cast<std::size_t>(batch % kPool)]); });
+  translated([&] { state_->forward(state_->batch(batch)); });
 }
 
 void Replica::backward(const std::function<void(int)>& ready, double scale) {
@@ -453,6 +549,27 @@ double Replica::loss() const {
     const auto loss = state_->loss.item<double>();
     synchronize(*state_->device);
     return loss;
+  });
+}
+
+void Replica::keep_state() {
+  translated([&] {
+    std::vector<at::Tensor>& copy = state_->kept_states.emplace_back();
+    for (const at::Tensor& each : state_->state()) copy.push_back(each.detach().clone());
+  });
+}
+
+Judged Replica::judge() {
+  return translated([&] { return state_->judge(); });
+}
+
+Judged Replica::judge_kept(int number) {
+  return translated([&] {
+    const at::NoGradGuard guard;
+    const std::vector<at::Tensor> into = state_->state();
+    const std::vector<at::Tensor>& kept = state_->kept_states.at(static_cast<std::size_t>(number));
+    for (std::size_t i = 0; i < into.size(); ++i) into[i].copy_(kept[i]);
+    return state_->judge();
   });
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "workloads/data/dataset.hpp"
 #include "workloads/engine/compute.hpp"
 #include "workloads/models/models.hpp"
 #include "workloads/models/own_model.hpp"
@@ -30,6 +31,13 @@ struct ReplicaOptions {
   Precision precision = Precision::float32;
   bool channels_last = false;  ///< images and convolutions lie as tensor cores want them
   OptimizerChoice optimizer = parse_optimizer("sgd");
+  const Dataset* data = nullptr;  ///< outlives the replica; null: samples are drawn
+};
+
+/// How well a model names the classes of samples that it was not trained on.
+struct Judged {
+  double accuracy = 0;  ///< share of samples
+  double loss = 0;      ///< mean
 };
 
 /// Used by the thread that made it: LibTorch's thread count belongs to that thread. On a GPU the calls enqueue work and
@@ -65,6 +73,12 @@ class Replica final : public Compute {
   void take_deltas(int fragment) override;
   void apply_deltas(int fragment, int ranks) override;
   double loss() const override;
+
+  /// Keeps a copy of the model as it is, numbered from 0. \pre there is data, for the next two as well
+  void keep_state();
+  /// Judges the model as it is, or as it was kept; then it is no model to train any more.
+  Judged judge();
+  Judged judge_kept(int number);
 
   /// Of what ranks agree on.
   std::uint64_t digest() const override;

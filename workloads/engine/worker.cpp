@@ -220,11 +220,11 @@ class PlanWalk {
     if (!memory_.means.empty())
       compute_.device().copy(std::as_bytes(memory_.means), std::as_writable_bytes(memory_.parameters));
     const int workers = applies_sums(plan_, task, step_) ? request_.world.workers : 1;
+    const double rate = request_.rate_at(step_, workers * request_.micro_batches);
     if (carries_momenta(plan_, step_))
-      compute_.apply_momenta(request_.rate(), workers);
+      compute_.apply_momenta(rate, workers);
     else
-      apply(compute_, request_.rate(), workers * request_.micro_batches, scale_,
-            plan_.task(task).own_part ? &own_ : nullptr);
+      apply(compute_, rate, workers * request_.micro_batches, scale_, plan_.task(task).own_part ? &own_ : nullptr);
     announce_all(task);
     loss_ = compute_.loss();
   }
@@ -302,7 +302,7 @@ void train_alone(Compute& compute, const TrainingRequest& request, const OnStep&
     compute.backward({}, scale.value());
     compute.add_gradients(false);
     trace.lap(SpanKind::backward);
-    apply(compute, request.rate(), request.micro_batches, scale);
+    apply(compute, request.rate_at(progress.steps, request.micro_batches), request.micro_batches, scale);
     const double loss = compute.loss();
     trace.lap(SpanKind::optimizer);
     const auto end = Clock::now();

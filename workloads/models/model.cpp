@@ -51,6 +51,8 @@ std::shared_ptr<Model> build_model(const ModelEntry& entry) {
       return build_mobilenet(entry);
     case Architecture::lenet:
       return build_lenet(entry);
+    case Architecture::series:
+      return build_series(entry);
   }
   throw std::logic_error("an architecture without a builder");
 }

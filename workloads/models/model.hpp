@@ -66,6 +66,7 @@ std::shared_ptr<Model> build_vgg(const ModelEntry& entry);
 std::shared_ptr<Model> build_inception(const ModelEntry& entry);
 std::shared_ptr<Model> build_mobilenet(const ModelEntry& entry);
 std::shared_ptr<Model> build_lenet(const ModelEntry& entry);
+std::shared_ptr<Model> build_series(const ModelEntry& entry);
 /// That of the entry's architecture.
 std::shared_ptr<Model> build_model(const ModelEntry& entry);
 

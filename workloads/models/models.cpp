@@ -33,6 +33,21 @@ constexpr ModelEntry vgg(std::string_view name, std::string_view title, std::int
           .batch_norm = batch_norm};
 }
 
+/// Of 40 numbers: how many convolutions, and how many hidden layers.
+constexpr ModelEntry series(std::string_view name, std::string_view title, std::int64_t parameters,
+                            std::array<int, 5> stages) {
+  return {.name = name,
+          .title = title,
+          .citation = "Greydanus and Kobak, Scaling down deep learning with MNIST-1D, ICML 2024",
+          .parameters = parameters,
+          .smallest_image = 1,
+          .channels = 1,
+          .classes = 10,
+          .series = 40,
+          .architecture = Architecture::series,
+          .stages = stages};
+}
+
 constexpr std::string_view kInceptionCitation =
     "Szegedy, Vanhoucke, Ioffe, Shlens and Wojna, Rethinking the Inception Architecture for Computer Vision, CVPR 2016";
 
@@ -87,6 +102,9 @@ constexpr std::array kEntries{
         .classes = 10,
         .architecture = Architecture::lenet,
     },
+    series("cnn1d", "three convolutions over a series", 5'210, {3, 0}),
+    series("mlp1d", "two hidden layers over a series", 15'210, {0, 2}),
+    series("linear1d", "logistic regression over a series", 410, {0, 0}),
 };
 
 constexpr auto kModels = [] {

@@ -11,7 +11,7 @@
 namespace hbench {
 
 /// Who builds a model.
-enum class Architecture : std::uint8_t { resnet, vgg, inception, mobilenet, lenet };
+enum class Architecture : std::uint8_t { resnet, vgg, inception, mobilenet, lenet, series };
 
 /// One entry of the family. What it declares is tested against what is built of it.
 struct ModelEntry {
@@ -24,6 +24,7 @@ struct ModelEntry {
   int smallest_image = 32;
   int channels = 3;
   int classes = 1000;
+  int series = 0;  ///< numbers of a sample that is a series and no image
   Architecture architecture{};
   /// Where an architecture has several depths: residual blocks (ResNet), convolutions (VGG) between two halvings of the
   /// image.

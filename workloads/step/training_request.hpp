@@ -50,6 +50,11 @@ struct TrainingRequest {
   /// the same number, because the libraries below LibTorch read them when the process begins.
   int threads = 1;
   std::optional<double> learning_rate = {};  ///< none: that of the optimizer
+  /// What is learned, as `load_dataset` takes it; empty: samples are drawn, and there is nothing in them to learn.
+  std::string data = {};
+  /// Over the data, each in another order; they set the number of steps, and there is no budget. What the model has
+  /// learned is looked at after each, off the clock.
+  int epochs = 0;
   /// Batch normalisation with its running statistics: samples then do not see each other, and it makes no
   /// difference how they are spread over workers.
   bool freeze_batch_norm = false;
@@ -62,6 +67,10 @@ struct TrainingRequest {
   Seconds polling{0};
 
   double rate() const { return learning_rate.value_or(strategy.trained_with().optimizer->rate); }
+  /// The rate of an update in step `step` by the sum over `batches`, of a job that learns from data: as many times that
+  /// of one batch, which it reaches over the first tenth of the job (Goyal et al., Accurate, Large Minibatch SGD,
+  /// arXiv:1706.02677), or of Adam's family its square root (Malladi et al., NeurIPS 2022). Else `rate`.
+  double rate_at(std::int64_t step, int batches) const;
   int node_of(Rank rank) const { return node_of_rank.empty() ? 0 : node_of_rank[static_cast<std::size_t>(rank)]; }
   /// A worker's number among those of its node.
   Rank local_rank(Rank worker) const { return workers_per_node > 0 ? worker % workers_per_node : worker; }
@@ -78,6 +87,15 @@ struct StepReport {
   std::span<const Span> spans = {};
 };
 
+/// What a model knows of the samples that it is judged by.
+struct Learned {
+  int epoch = 0;        ///< after it, from 1
+  int steps = 0;        ///< done by then
+  Seconds at;           ///< since the first step began, without the time that looking took
+  double accuracy = 0;  ///< share of samples whose class it names
+  double loss = 0;      ///< mean
+};
+
 /// What a rank's training has come to, beside its steps.
 struct TrainingEnd {
   std::uint64_t digest = 0;  ///< of the final parameters, equal on all workers; 0 on servers
@@ -90,6 +108,8 @@ struct TrainingEnd {
   /// Bytes of a timed step, on the mean, that a worker sent, and got from dedicated servers, so that each is counted by
   /// one worker. None where a library moved them.
   std::optional<Moved> sent = {};
+  /// Where data is learned, on rank 0: after each epoch, and last at the end, of what ranks have agreed on.
+  std::vector<Learned> learned = {};
 };
 
 /// What is replayed, and how fast. Equal on all ranks.
