@@ -7,6 +7,7 @@ set(HBENCH_FEATURES
   compare
   expect
   job
+  learn
   profile
   submit
   track
