@@ -20,7 +20,8 @@ Availability gpu_training_availability() { return torch_availability(); }
 
 std::map<std::string, std::string> torch_facts() { return {}; }
 
-TrainingEnd train(const TrainingRequest&, Endpoint*, const std::function<void(const StepReport&)>&) {
+TrainingEnd train(const TrainingRequest&, Endpoint*, const std::function<void(const StepReport&)>&,
+                  const std::function<void(const Learned&)>&) {
   throw Error(ExitCode::environment, kReason, kCure);
 }
 

@@ -94,21 +94,29 @@ class EpochLog {
     begin_ += Clock::now() - now;
   }
 
-  std::vector<Learned> learned() {
+  void judge(const std::function<void(const Learned&)>& tell) {
     const Judged last = replica_.judge();
-    std::vector<Learned> all;
-    for (std::size_t i = 0; i < at_.size(); ++i) {
-      const Judged judged = replica_.judge_kept(static_cast<int>(i));
-      const Seconds at(std::chrono::duration<double>(at_[i].time).count());
-      all.push_back({static_cast<int>(i) + 1, at_[i].steps, at, judged.accuracy, judged.loss});
+    Learned learned;
+    for (const End& end : at_) {
+      const Judged judged = replica_.judge_kept(learned.epoch++);
+      learned.steps = end.steps;
+      learned.at = Seconds(std::chrono::duration<double>(end.time).count());
+      learned.accuracy = judged.accuracy;
+      learned.loss = judged.loss;
+      tell(learned);
     }
-    const int epochs = static_cast<int>(std::lround(steps_ / steps_per_epoch_));
-    all.push_back({epochs, steps_, all.empty() ? Seconds(0) : all.back().at, last.accuracy, last.loss});
-    return all;
+    ++learned.epoch;
+    learned.accuracy = last.accuracy;
+    learned.loss = last.loss;
+    tell(learned);
   }
 
  private:
   using Clock = std::chrono::steady_clock;
+  struct End {
+    int steps;
+    Clock::duration time;
+  };
   static Clock::duration in_clock(Seconds time) {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time.value));
   }
@@ -118,11 +126,7 @@ class EpochLog {
   int cycle_;
   int steps_ = 0;
   Clock::time_point begin_;  ///< of the first step, later by the time that keeping has taken
-  struct End {
-    int steps;
-    Clock::duration time;
-  };
-  std::vector<End> at_;  ///< of each epoch
+  std::vector<End> at_;      ///< of each epoch
 };
 
 Replica make_replica(const TrainingRequest& request, Rank rank, const Dataset* data) {
@@ -203,7 +207,8 @@ Replica make_replica(const RecordingRequest& request) {
 }  // namespace
 
 TrainingEnd train(const TrainingRequest& asked, Endpoint* endpoint,
-                  const std::function<void(const StepReport&)>& on_step) {
+                  const std::function<void(const StepReport&)>& on_step,
+                  const std::function<void(const Learned&)>& on_learned) {
   const std::optional<Dataset> data = asked.data.empty() ? std::nullopt : std::optional(load_dataset(asked.data));
   const TrainingRequest request = data ? with_steps(asked, *data) : asked;
   check_request(request, endpoint);
@@ -227,7 +232,7 @@ TrainingEnd train(const TrainingRequest& asked, Endpoint* endpoint,
     end = train_together(replica, request, *endpoint, see);
     compare_digests(end.digest, request, endpoint->control());
   }
-  if (epochs) end.learned = epochs->learned();
+  if (epochs) epochs->judge(on_learned);
   return end;
 }
 

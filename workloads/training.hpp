@@ -16,9 +16,11 @@ namespace hbench {
 /// Trains on this rank; `endpoint` may be null exactly when the strategy does not communicate. Dedicated server ranks
 /// only serve. Every worker starts from the same seeded parameters and ends with identical ones: the mean of all, where
 /// ranks average with some others.
+/// Of data that is learned rank 0 tells in the end what it knew after each epoch, and then what ranks have agreed on.
 /// \throws Error (lost_rank) naming late ranks, usage for an unknown model, wrong_data when ranks disagree.
-TrainingEnd train(const TrainingRequest& request, Endpoint* endpoint,
-                  const std::function<void(const StepReport&)>& on_step);
+TrainingEnd train(
+    const TrainingRequest& request, Endpoint* endpoint, const std::function<void(const StepReport&)>& on_step,
+    const std::function<void(const Learned&)>& on_learned = [](const Learned&) {});
 
 /// What is recorded.
 struct RecordingRequest {

@@ -64,6 +64,16 @@ class GpuObserver {
 
 constexpr int kToldOfEpochs = 8;
 
+void tell_learned(Rank rank, const Learned& learned, const Say& say) {
+  const auto tell = [&](std::string_view name, double value, const char* unit) {
+    say(SamplesLine{rank, 0, fmt::format("{}{}", metric::kLearned, name), unit, false, learned.epoch, {value}});
+  };
+  tell("accuracy", learned.accuracy, "1");
+  tell("loss", learned.loss, "1");
+  tell("steps", learned.steps, "1");
+  tell("seconds", learned.at.value, "s");
+}
+
 /// `pin` binds the rank to its core. A GPU's rank is not bound: LibTorch's and NCCL's threads need cores of their own.
 ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Say& say,
                     const std::function<void()>& pin) {
@@ -72,13 +82,15 @@ ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Sa
     if (!request.strategy.on_gpu) pin();
     GpuObserver observer(request.strategy.on_gpu, request.local_rank(rank));
     SpanLog spans;
-    const TrainingEnd end = train(request, endpoint, [&](const StepReport& step) {
+    const auto on_learned = [&](const Learned& each) { tell_learned(rank, each, say); };
+    const auto on_step = [&](const StepReport& step) {
       if (!step.spans.empty()) return spans.keep(step);
       // Of a job over epochs some steps tell the speed, and that it goes on.
       if (request.epochs > 0 && step.iteration % kToldOfEpochs != 0) return;
       say(StepLine{rank, step.iteration, step.warmup, step.step.value, step.exposed.value});
       observer.see(step);
-    });
+    };
+    const TrainingEnd end = train(request, endpoint, on_step, on_learned);
     observer.tell(rank, say);
     if (request.traced_steps > 0) spans.tell(endpoint, request.timeout, say);
     tell_end(rank, end, say);
@@ -124,15 +136,6 @@ void tell_end(Rank rank, const TrainingEnd& end, const Say& say) {
   if (!end.unseen.empty())
     for (const auto& [name, value] : Staleness::of(end.unseen).parts())
       sample(fmt::format("{}{}", metric::kStaleness, name), value);
-  for (std::size_t i = 0; i < end.learned.size(); ++i) {
-    const Learned& each = end.learned[i];
-    for (const auto& [name, value, unit] : {std::tuple("accuracy", each.accuracy, "1"),
-                                            {"loss", each.loss, "1"},
-                                            {"seconds", each.at.value, "s"},
-                                            {"steps", double(each.steps), "1"}})
-      say(SamplesLine{
-          rank, 0, fmt::format("{}{}", metric::kLearned, name), unit, false, static_cast<int>(i) + 1, {value}});
-  }
   if (end.sent) {
     sample(fmt::format("{}within", metric::kSent), end.sent->within, "B");
     sample(fmt::format("{}between", metric::kSent), end.sent->between, "B");

@@ -18,9 +18,20 @@ TrainingRequest request_for(const char* model, int workers, int epochs) {
   return request;
 }
 
-std::vector<Outcome<TrainingEnd>> trained(const TrainingRequest& request) {
-  return on_all_ranks(make_thread_endpoints(request.world.ranks()),
-                      [&](Endpoint& endpoint) { return train(request, &endpoint, [](const StepReport&) {}); });
+struct End {
+  std::uint64_t digest = 0;
+  std::vector<Learned> learned;
+};
+
+std::vector<Outcome<End>> trained(const TrainingRequest& request) {
+  return on_all_ranks(make_thread_endpoints(request.world.ranks()), [&](Endpoint& endpoint) {
+    End end;
+    const auto on_learned = [&](const Learned& each) { end.learned.push_back(each); };
+    end.digest = train(
+                     request, &endpoint, [](const StepReport&) {}, on_learned)
+                     .digest;
+    return end;
+  });
 }
 
 TEST(LearnedTraining, MakesAModelThatNamesMoreSamplesRightly) {

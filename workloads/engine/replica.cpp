@@ -2,9 +2,7 @@
 
 #include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/cross_entropy_loss.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/isfinite.h>
 #include <fmt/format.h>
@@ -17,29 +15,21 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
-#include <numeric>
 #include <optional>
 
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/cuda.hpp"
+#include "workloads/engine/batches.hpp"
 #include "workloads/engine/digest.hpp"
 #include "workloads/engine/libtorch_settings.hpp"
-#include "workloads/engine/samples.hpp"
 #include "workloads/engine/tensor_numbers.hpp"
 #include "workloads/models/model.hpp"
 
 namespace hbench {
 namespace {
 
-/// Batches that take turns.
-constexpr int kPool = 4;
 /// Batch normalisation needs more than one value per channel.
 constexpr int kSmallestBatch = 2;
-
-struct Data {
-  at::Tensor samples;
-  at::Tensor labels;
-};
 
 at::Device place_of(const ReplicaOptions& options) {
   return options.gpu ? at::Device(at::kCUDA, static_cast<at::DeviceIndex>(*options.gpu)) : at::Device(at::kCPU);
@@ -55,65 +45,6 @@ std::shared_ptr<Model> built(Build build, const ReplicaOptions& options) {
   // What is drawn from now on (dropout) differs between ranks.
   torch::manual_seed(options.seed + 1 + static_cast<unsigned>(options.rank));
   return model;
-}
-
-Data make_batch(const SampleShape& shape, int classes, unsigned seed, std::uint64_t first, int batch) {
-  std::vector<std::int64_t> sizes{batch};
-  sizes.insert(sizes.end(), shape.sizes.begin(), shape.sizes.end());
-  Data data{at::empty(sizes, shape.vocabulary > 0 ? at::kLong : at::kFloat), at::empty({batch}, at::kLong)};
-  const auto values = static_cast<std::size_t>(data.samples.numel() / batch);
-  for (int i = 0; i < batch; ++i) {
-    const auto index = static_cast<std::size_t>(i);
-    if (shape.vocabulary > 0)
-      fill_tokens(seed, first + index, {data.samples.data_ptr<std::int64_t>() + index * values, values},
-                  shape.vocabulary);
-    else
-      fill_image(seed, first + index, {data.samples.data_ptr<float>() + index * values, values});
-    data.labels.data_ptr<std::int64_t>()[i] = label_of(seed, first + index, classes);
-  }
-  return data;
-}
-
-Data make_batch(const Dataset& of, const LabelledSamples& samples, std::span<const std::int64_t> indices) {
-  std::vector<std::int64_t> sizes{std::ssize(indices)};
-  sizes.insert(sizes.end(), of.shape.sizes.begin(), of.shape.sizes.end());
-  Data data{at::empty(sizes, at::kFloat), at::empty({std::ssize(indices)}, at::kLong)};
-  const auto values = static_cast<std::size_t>(data.samples.numel()) / indices.size();
-  for (std::size_t i = 0; i < indices.size(); ++i) {
-    of.fill(samples, indices[i], {data.samples.data_ptr<float>() + i * values, values});
-    data.labels.data_ptr<std::int64_t>()[i] = samples.labels[static_cast<std::size_t>(indices[i])];
-  }
-  return data;
-}
-
-/// Why a model of the table cannot learn from these samples: a sentence; empty where it can. Pictures of one channel go
-/// to each of three, and a frame of zeros around those that are too small.
-std::string refuse_data(const ModelEntry& entry, const Dataset& data) {
-  const auto& sizes = data.shape.sizes;
-  if (entry.classes < data.classes)
-    return fmt::format("{} names {} classes, and the data have {}", entry.name, entry.classes, data.classes);
-  const bool series = sizes[0] == 1 && sizes[1] == 1;
-  if (series != (entry.series > 0) || (series && sizes[2] != entry.series))
-    return fmt::format("{} takes {}, and a sample of the data is {}", entry.name,
-                       entry.series > 0 ? fmt::format("series of {} numbers", entry.series) : "pictures",
-                       data.shape.text());
-  if (sizes[0] != entry.channels && sizes[0] != 1)
-    return fmt::format("{} takes pictures of {} channels, and the data have {}", entry.name, entry.channels, sizes[0]);
-  return {};
-}
-
-SampleShape input_of(const ModelEntry& entry, const Dataset& data) {
-  if (entry.series > 0) return data.shape;
-  const auto least = std::int64_t{entry.smallest_image};
-  return {{entry.channels, std::max(data.shape.sizes[1], least), std::max(data.shape.sizes[2], least)}, 0};
-}
-
-/// Samples in the shape that a model takes.
-at::Tensor fitted(const at::Tensor& samples, const SampleShape& to) {
-  at::Tensor x = samples.expand({-1, to.sizes[0], -1, -1});
-  const std::int64_t down = to.sizes[1] - x.size(2), right = to.sizes[2] - x.size(3);
-  if (down + right == 0) return x;
-  return at::constant_pad_nd(x, {right / 2, right - right / 2, down / 2, down - down / 2}, 0);
 }
 
 SampleShape images(const ModelEntry& entry, int size) { return {{entry.channels, size, size}, 0}; }
@@ -200,29 +131,16 @@ struct Replica::State {
         parameters.back().set_data(parameter.contiguous(at::MemoryFormat::ChannelsLast));
       tensor_of.push_back(static_cast<int>(tensor_of.size()));
     }
-    const auto batch = static_cast<std::uint64_t>(options.batch);
-    const auto workers = static_cast<std::uint64_t>(options.workers);
-    if (options.data != nullptr) {
-      order.emplace(options.data->train.count(), options.workers, options.rank, options.batch, options.seed);
-      pool.push_back(learned_batch(0));
-    }
-    for (std::uint64_t i = 0; i < kPool && options.data == nullptr; ++i) {
-      const std::uint64_t first = (i * workers + static_cast<std::uint64_t>(options.rank)) * batch;
-      pool.push_back(placed(make_batch(samples.input, samples.classes, options.seed, first, options.batch)));
-    }
+    const WorkersShare share{options.seed, options.rank, options.workers, options.batch};
+    const PlaceBatch place_batch = [this](const Batch& batch) { return placed(batch); };
+    source = options.data != nullptr ? dealt_batches(*options.data, samples.input, share, place_batch)
+                                     : drawn_batches(samples.input, samples.classes, share, place_batch);
   }
 
-  Data placed(const Data& data) const {
+  Batch placed(const Batch& batch) const {
     const auto format = options.channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
-    return {data.samples.to(place).contiguous(format), data.labels.to(place)};
+    return {batch.samples.to(place).contiguous(format), batch.labels.to(place)};
   }
-
-  Data learned_batch(std::int64_t number) {
-    const Data data = make_batch(*options.data, options.data->train, order->batch(number));
-    return placed({fitted(data.samples, samples.input), data.labels});
-  }
-
-  Data batch(int number) { return order ? learned_batch(number) : pool[static_cast<std::size_t>(number % kPool)]; }
 
   /// Parameters, and what normalisation has counted.
   std::vector<at::Tensor> state() const {
@@ -232,22 +150,16 @@ struct Replica::State {
   }
 
   Judged judge() {
-    constexpr std::int64_t kAtOnce = 500;
     const at::NoGradGuard guard;
     model->eval();
-    const LabelledSamples& test = options.data->test;
     Judged sum;
-    for (std::int64_t begin = 0; begin < test.count(); begin += kAtOnce) {
-      std::vector<std::int64_t> indices(static_cast<std::size_t>(std::min(kAtOnce, test.count() - begin)));
-      std::iota(indices.begin(), indices.end(), begin);
-      const Data made = make_batch(*options.data, test, indices);
-      const Data data = placed({fitted(made.samples, samples.input), made.labels});
-      const at::Tensor scores = model->forward(data.samples);
-      const auto count = static_cast<double>(indices.size());
-      sum.loss += at::cross_entropy_loss(scores, data.labels).item<double>() * count;
-      sum.accuracy += static_cast<double>((scores.argmax(1) == data.labels).sum().item<std::int64_t>());
-    }
-    const auto all = static_cast<double>(test.count());
+    each_test_batch(*options.data, samples.input, [&](const Batch& made) {
+      const Batch batch = placed(made);
+      const at::Tensor scores = model->forward(batch.samples);
+      sum.loss += at::cross_entropy_loss(scores, batch.labels).item<double>() * static_cast<double>(scores.size(0));
+      sum.accuracy += static_cast<double>((scores.argmax(1) == batch.labels).sum().item<std::int64_t>());
+    });
+    const auto all = static_cast<double>(options.data->test.count());
     return {sum.accuracy / all, sum.loss / all};
   }
 
@@ -295,14 +207,14 @@ struct Replica::State {
   }
 
   /// The least work that shows the order of gradients.
-  Data smallest_batch() const {
-    if (!samples.smallest) return pool.front();
-    return placed(make_batch(*samples.smallest, samples.classes, options.seed, 0, kSmallestBatch));
+  Batch smallest_batch() const {
+    if (!samples.smallest) return source->batch(0);
+    return placed(drawn_batch(*samples.smallest, samples.classes, options.seed, 0, kSmallestBatch));
   }
 
   /// Tries a step, which changes no parameter. \throws Error (usage).
   void require_gradients(const OwnModel& of) {
-    forward(pool.front());
+    forward(source->batch(0));
     try {
       backward({}, 1);
     } catch (const c10::Error& error) {
@@ -321,12 +233,12 @@ struct Replica::State {
     drop_gradients();
   }
 
-  void forward(const Data& data) {
+  void forward(const Batch& batch) {
     drop_gradients();
     std::optional<Autocast> autocast;
     if (options.precision == Precision::bf16) autocast.emplace(place.type(), at::kBFloat16);
     if (options.precision == Precision::fp16) autocast.emplace(place.type(), at::kHalf);
-    loss = model->loss(data.samples, data.labels);
+    loss = model->loss(batch.samples, batch.labels);
   }
 
   void backward(const std::function<void(int)>& on_ready, double scale) {
@@ -377,8 +289,7 @@ struct Replica::State {
   std::vector<std::string> names;      ///< forward order
   std::vector<at::Tensor> parameters;  ///< forward order
   std::vector<int> tensor_of;          ///< per parameter
-  std::vector<Data> pool;
-  std::optional<EpochOrder> order;  ///< of data that is learned
+  std::unique_ptr<BatchSource> source;
   std::vector<std::vector<at::Tensor>> kept_states;
   std::vector<std::shared_ptr<torch::autograd::Node>> accumulators;
   const std::function<void(int)>* ready = nullptr;
@@ -397,12 +308,9 @@ struct Replica::State {
 
 Replica::Replica(const ModelEntry& entry, const ReplicaOptions& options)
     : state_(translated([&] {
-        if (options.data != nullptr)
-          if (const std::string why = refuse_data(entry, *options.data); !why.empty())
-            throw Error(ExitCode::usage, why, "hbench list models, hbench list data");
         const bool series = entry.series > 0;
         const SampleShape drawn = series ? SampleShape{{1, 1, entry.series}} : images(entry, options.image_size);
-        const Samples samples{.input = options.data != nullptr ? input_of(entry, *options.data) : drawn,
+        const Samples samples{.input = options.data != nullptr ? input_for(entry, *options.data) : drawn,
                               .smallest = series ? drawn : images(entry, entry.smallest_image),
                               .classes = entry.classes};
         return std::make_unique<State>(samples, options, [&](at::Device) { return build_model(entry); });
@@ -490,7 +398,7 @@ void Replica::add_gradients(bool adds) { state_->adds = adds; }
 void Replica::leave_momenta(double divisor) { state_->gains = divisor; }
 
 void Replica::forward(int batch) {
-  translated([&] { state_->forward(state_->batch(batch)); });
+  translated([&] { state_->forward(state_->source->batch(batch)); });
 }
 
 void Replica::backward(const std::function<void(int)>& ready, double scale) {

@@ -89,7 +89,7 @@ struct StepReport {
 
 /// What a model knows of the samples that it is judged by.
 struct Learned {
-  int epoch = 0;        ///< after it, from 1
+  int epoch = 0;        ///< after it, from 1; in the end one more than all
   int steps = 0;        ///< done by then
   Seconds at;           ///< since the first step began, without the time that looking took
   double accuracy = 0;  ///< share of samples whose class it names
@@ -108,8 +108,6 @@ struct TrainingEnd {
   /// Bytes of a timed step, on the mean, that a worker sent, and got from dedicated servers, so that each is counted by
   /// one worker. None where a library moved them.
   std::optional<Moved> sent = {};
-  /// Where data is learned, on rank 0: after each epoch, and last at the end, of what ranks have agreed on.
-  std::vector<Learned> learned = {};
 };
 
 /// What is replayed, and how fast. Equal on all ranks.
