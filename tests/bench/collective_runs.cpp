@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -39,9 +40,14 @@ Outcome CollectiveUnderMpi::started(int ranks, const std::string& arguments) con
 
 namespace {
 
-/// Whether a living process has it mapped: then it is another test's, which runs beside this one.
-bool is_mapped(const std::string& name) {
+/// Whether a living process has it mapped, or is the one whose folder it is (hbench-HOST-PROCESS-...): then it is
+/// another test's, which runs beside this one.
+bool is_of_others(const std::string& name) {
   std::error_code ignored;
+  int owner = 0;
+  if (std::sscanf(name.c_str(), "hbench-%*[0-9a-f]-%d-", &owner) == 1 &&
+      std::filesystem::exists(fmt::format("/proc/{}", owner), ignored))
+    return true;
   for (const auto& process : std::filesystem::directory_iterator("/proc", ignored)) {
     std::ifstream maps(process.path() / "maps");
     for (std::string line; std::getline(maps, line);)
@@ -57,7 +63,7 @@ bool all_go(const std::set<std::string>& before) {
   for (int i = 0; i < 500; ++i) {
     left.clear();
     std::ranges::set_difference(names_in_shared_memory(), before, std::inserter(left, left.end()));
-    std::erase_if(left, is_mapped);
+    std::erase_if(left, is_of_others);
     if (left.empty()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
