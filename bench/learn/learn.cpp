@@ -67,10 +67,10 @@ ExitCode run_learn(const Call& call) {
       "hbench learn");
   app.footer(
       "Flags of hbench sweep go along: --method, --compressor, --gpus, --workload, --batch, --launches (seeds) ...\n"
-      "Examples:\n  hbench learn --until accuracy=0.9 --compressor none,topk:0.01,ef:topk:0.01\n"
-      "  hbench learn --method synchronous,local-sgd:8,async-ps --gpus 2 --epochs 40 --out learn.html\n"
-      "  hbench learn --data fashion-mnist --workload lenet5 --until accuracy=0.88 --launches 5\n"
-      "Data: hbench list data");
+      "Examples:\n  hbench learn --until accuracy=0.9 --compressor none,topk:0.01,ef:topk:0.01 --launches 2\n"
+      "  hbench learn --method synchronous,local-sgd:8 --epochs 20 --launches 1 --out learn.html\n"
+      "Data: mnist1d, fashion-mnist (with --workload lenet5), or a folder with files of MNIST or CIFAR-10: hbench list "
+      "data");
   app.add_option("--until", until, "accuracy to reach, such as accuracy=0.9: time, epochs and bytes until then");
   app.pass_on(sweep_flags);
   output.add_options(app);
@@ -83,6 +83,10 @@ ExitCode run_learn(const Call& call) {
   options.verbosity = verbosity;
   load_dataset(options.request.data);  // before anything is launched
   SweepPreparation sweep = plan_sweep(sweep_call, std::move(options));
+  if (sweep.options.dry_run) {
+    fmt::print("{}", plan_in_words(sweep));
+    return ExitCode::good;
+  }
   Store store(sweep.options.database);
   catch_interrupts();
   const ExitCode worst = run_cases(sweep, store, {});

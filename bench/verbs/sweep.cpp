@@ -58,39 +58,6 @@ class SweepAnswer {
   std::set<std::string> printed_;  ///< blocks of the answer, as text
 };
 
-/// What measured cases may take beyond the estimate.
-std::string more_in_words(const SweepPreparation& sweep) {
-  const MeasureOptions& measure = sweep.options.measure;
-  const auto measured = std::ranges::count(sweep.plan.work, Stage::in_turn, &CaseWork::stage);
-  if (measured == 0 || measure.more == 0) return "";
-  return fmt::format(", and at most {:.0f} s more where figures scatter",
-                     static_cast<double>(measured * measure.more) * measure.launch_seconds());
-}
-
-/// The hosts, a line for each case, what is left out, and how long all of it takes.
-std::string plan_in_words(const SweepPreparation& sweep) {
-  const SweepPlan& plan = sweep.plan;
-  double seconds = 0;
-  const Allocation& hosts = sweep.machine.allocation;
-  std::string text = hosts.is_local() ? "" : fmt::format("hosts: {}\n", hosts.in_words());
-  for (const PlannedCase& each : plan.cases) {
-    const CaseWork& work = plan.work_of(each);
-    seconds += work.seconds;
-    text += fmt::format("{:9} {:14} {:5} GPUs  {:40} {}", to_string(each.asked.evidence), each.asked.workload,
-                        each.asked.gpus, each.asked.strategy_label(), each.asked.profile);
-    if (work.emulated)
-      text += fmt::format(", dilated {:g} times, {:.0f} s", work.emulated->cluster.dilation, work.seconds);
-    text += '\n';
-  }
-  for (const Refusal& refusal : plan.refused) text += fmt::format("left out  {}: {}\n", refusal.what, refusal.why);
-  if (sweep.calibration) {
-    seconds += sweep.calibration->seconds();
-    text += fmt::format("calibrate {}\n", sweep.calibration->in_words());
-  }
-  return text + fmt::format("{} cases and {} published points, about {:.0f} s{}\n", plan.cases.size(),
-                            plan.published.size(), seconds, more_in_words(sweep));
-}
-
 ExitCode report_interruption(const SweepOptions& options) {
   inform(
       "hbench: interrupted; every finished case is in {} and in the report\n  the same command with --resume "

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "analysis/records/records.hpp"
@@ -60,5 +61,7 @@ SweepPreparation plan_sweep(const Call& call, SweepOptions options);
 /// Estimates each case of a plan (the sweep's, or what a calibration adds), and chooses how those of emulated clusters
 /// are dilated. \throws Error (usage) for a planted fault that no emulated cluster has.
 void estimate(SweepPlan& plan, const SweepPreparation& sweep);
+/// The hosts, a line for each case, what is left out, and how long all of it takes: what a dry run prints.
+std::string plan_in_words(const SweepPreparation& sweep);
 
 }  // namespace hbench

@@ -52,6 +52,15 @@ TEST(Learn, BeginsEachLaunchWithOtherParametersAndAllStrategiesWithTheSame) {
   expect_losses("");
 }
 
+TEST(Learn, SaysWhatItWouldTrain) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
+  const Workplace workplace;
+  const Outcome outcome = workplace.run(words_of("learn --dry-run --compressor none,fp16"));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("ring + fp16, momentum, mnist1d for 40 epochs"), HasSubstr("3 cases")));
+  EXPECT_FALSE(std::filesystem::exists(workplace / "hbench.db"));
+}
+
 TEST(Learn, RefusesWhatMakesNoSense) {
   struct {
     const char *arguments, *message;
