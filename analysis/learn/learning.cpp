@@ -12,6 +12,7 @@
 #include "analysis/statistics/statistics.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
+#include "workloads/methods/method.hpp"
 
 namespace hbench {
 namespace {
@@ -50,12 +51,15 @@ LearnedCase case_of(const CaseResult& result) {
   std::vector<double> steps;
   std::map<int, double> sent;  // by launch, in a step
   for (const Sample& sample : result.samples) {
-    if (sample.rank == 0 && sample.metric.starts_with(metric::kSent)) sent[sample.launch] += sample.value;
+    if (sample.metric.starts_with(metric::kSent)) sent[sample.launch] += sample.value / result.asked.workers();
     if (sample.metric.starts_with(metric::kLearned))
       launches[sample.launch][sample.iteration][sample.metric.substr(metric::kLearned.size())] = sample.value;
     if (sample.metric == metric::kStep && !sample.warmup) steps.push_back(sample.value);
   }
   for (const auto& [launch, epochs] : launches) learned.launches.push_back(launch_of(launch, epochs));
+  // Those of a step are of the last ones alone.
+  if (const auto method = known_method(result.asked.strategy.method); method && method->plan(true).start() > 0)
+    sent.clear();
   for (const auto& [launch, bytes] : sent)
     learned.step_bytes = learned.step_bytes.value_or(0) + bytes / static_cast<double>(sent.size());
   if (!steps.empty())

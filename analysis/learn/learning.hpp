@@ -51,9 +51,10 @@ struct LearnedCase {
   Case asked;
   std::vector<LearnedLaunch> launches;
   double samples_per_second = 0;
-  std::optional<double> step_bytes;  ///< that a worker sends, where ranks count them
-  LaunchMean accuracy;               ///< in the end
-  int reached = 0;                   ///< launches that were as accurate as wanted
+  /// That a worker sends, the mean over all: where ranks count them, and all steps of the method are alike.
+  std::optional<double> step_bytes;
+  LaunchMean accuracy;  ///< in the end
+  int reached = 0;      ///< launches that were as accurate as wanted
   /// Until then, where all launches were.
   std::optional<LaunchMean> epochs, seconds;
   std::optional<LaunchMean> bytes;  ///< that a worker sends; where ranks count them

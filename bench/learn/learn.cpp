@@ -113,11 +113,7 @@ Table data_table(const Data&) {
   });
 }
 
-Learning described_learning() {
-  Learning learning;
-  learning.cases.emplace_back();
-  return learning;
-}
+Learning described_learning() { return {.cases = {LearnedCase()}}; }
 
 constexpr Verb kLearn{.name = "learn",
                       .summary = "train on real data: accuracy beside speed, of each strategy",

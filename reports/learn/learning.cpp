@@ -30,8 +30,7 @@ std::string points_band(const LaunchMean& mean) { return band_text(mean, 100, "{
 
 std::string kept_text(const Learning& learning, const LearnedCase& learned) {
   if (learned.kept) return std::string(to_string(*learned.kept));
-  if (learned.difference) return "one launch";
-  return learning.reference(learned.asked) == &learned ? "reference" : "-";
+  return learned.difference ? "one launch" : learning.reference(learned.asked) == &learned ? "reference" : "-";
 }
 
 std::string label_of(const LearnedCase& learned) {
@@ -96,15 +95,16 @@ void case_fields_of(Row& row, const LearnedCase& learned, const Learning& learni
 
 std::string job_in_words(const Learning& learning) {
   const Case& asked = learning.cases.front().asked;
-  return fmt::format("{} on {}, {} epochs", asked.workload, asked.training.data, asked.training.epochs);
+  return fmt::format("{} on {}, {}, {} epochs", asked.workload, asked.training.data, batch_in_words(asked),
+                     asked.training.epochs);
 }
 
-/// Cases whose accuracy is so, by their strategies; empty where there are none.
-std::string all_that(const Learning& learning, AccuracyKept kept) {
+/// ` Lost: ring + topk:0.01 on 2 ranks.`: cases whose accuracy is so; empty where there are none.
+std::string all_that(const Learning& learning, AccuracyKept kept, std::string_view title) {
   std::vector<std::string> labels;
   for (const LearnedCase& each : learning.cases)
     if (each.kept == kept) labels.push_back(who_is(each));
-  return labels.empty() ? "" : fmt::format(" {}: {}.", to_string(kept), fmt::join(labels, ", "));
+  return labels.empty() ? "" : fmt::format(" {}: {}.", title, fmt::join(labels, "; "));
 }
 
 std::string verdict(const Learning& learning) {
@@ -125,7 +125,8 @@ std::string verdict(const Learning& learning) {
                                              reference->seconds->value / first.seconds->value)
                                : fmt::format(" Synchronous {} is so in {} of {} launches.", label_of(*reference),
                                              reference->reached, reference->launches.size());
-  return text + all_that(learning, AccuracyKept::lost) + all_that(learning, AccuracyKept::not_known);
+  return text + all_that(learning, AccuracyKept::lost, "Accuracy is lost by") +
+         all_that(learning, AccuracyKept::not_known, "Not known");
 }
 
 Chart curves(const Learning& learning, const std::string& id, const std::string& x_title,

@@ -35,7 +35,9 @@ CaseResult trained(const char* compressor, const char* method, const std::vector
       add(launch, epoch, "learned/seconds", 10.0 * at);
       add(launch, epoch, "learned/steps", 40.0 * at);
     }
-    add(launch, 0, "sent/within", 1000);
+    // One rank serves itself, and the other sends all.
+    add(launch, 0, "sent/within", 0);
+    result.samples.push_back({.launch = launch, .rank = 1, .metric = "sent/within", .value = 2000});
     add(launch, 0, "step_seconds", 0.25);
   }
   return result;
@@ -52,6 +54,11 @@ TEST(Learning, CountsEpochsTimeAndBytesToAnAccuracy) {
   EXPECT_DOUBLE_EQ(only.accuracy.value, 0.875) << "in the end, not at its best";
   EXPECT_DOUBLE_EQ(only.samples_per_second, 400);
   EXPECT_FALSE(only.kept) << "it is the reference";
+}
+
+TEST(Learning, CountsNoBytesOfAMethodThatBeginsInAnotherWay) {
+  EXPECT_TRUE(learning_of({trained("none", "local-sgd:8", {{0.9}})}, 0.8).cases[0].bytes);
+  EXPECT_FALSE(learning_of({trained("none", "post-local-sgd:8:20", {{0.9}})}, 0.8).cases[0].bytes);
 }
 
 TEST(Learning, HasNoTimeToWhatNotAllLaunchesReach) {
