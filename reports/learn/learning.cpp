@@ -99,12 +99,16 @@ std::string job_in_words(const Learning& learning) {
                      asked.training.epochs);
 }
 
-/// ` Lost: ring + topk:0.01 on 2 ranks.`: cases whose accuracy is so; empty where there are none.
+/// ` Lost: ring + topk:0.01; ring + sign and 2 more.`: cases whose accuracy is so; empty where there are none.
 std::string all_that(const Learning& learning, AccuracyKept kept, std::string_view title) {
+  constexpr std::size_t kNamed = 3;
   std::vector<std::string> labels;
   for (const LearnedCase& each : learning.cases)
-    if (each.kept == kept) labels.push_back(who_is(each));
-  return labels.empty() ? "" : fmt::format(" {}: {}.", title, fmt::join(labels, "; "));
+    if (each.kept == kept) labels.push_back(label_of(each));
+  if (labels.empty()) return "";
+  const std::size_t more = labels.size() - std::min(kNamed, labels.size());
+  labels.resize(labels.size() - more);
+  return fmt::format(" {}: {}{}.", title, fmt::join(labels, "; "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 std::string verdict(const Learning& learning) {
@@ -155,7 +159,9 @@ Document learning_document(const Learning& learning) {
   document.blocks.emplace_back(
       curves(learning, "time", "seconds", [](const LearnedCase&, const LearnedEpoch& epoch) { return epoch.seconds; }));
   document.blocks.emplace_back(
-      curves(learning, "epochs", "steps", [](const LearnedCase&, const LearnedEpoch& epoch) { return epoch.steps; }));
+      curves(learning, "bytes", "MB that a rank has sent", [](const LearnedCase& learned, const LearnedEpoch& epoch) {
+        return epoch.steps * learned.step_bytes.value_or(0) / 1e6;
+      }));
   const auto fields = [&](Row& row, const LearnedCase& learned) { case_fields_of(row, learned, learning); };
   document.blocks.emplace_back(table_of(learning.cases, fields, {.caption = "The quickest first"}));
   document.blocks.emplace_back(Paragraph{
