@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -45,6 +46,12 @@ std::string value_text(double value, std::string_view unit) {
   if (unit == "s") return time_text(value);
   if (unit == "B/s") return fmt::format("{:.4g} GB/s", value / 1e9);
   return fmt::format("{:.4g} {}", value, unit);
+}
+
+std::string some_of(std::span<const std::string> names, std::size_t named, std::string_view between) {
+  const auto first = names.first(std::min(named, names.size()));
+  const std::size_t more = names.size() - first.size();
+  return fmt::format("{}{}", fmt::join(first, between), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 std::string labels_text(const std::map<std::string, std::string>& labels) {

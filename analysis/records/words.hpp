@@ -2,8 +2,10 @@
 
 /// Small pieces of sentences: shares, values, labels, commits.
 
+#include <cstddef>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -28,6 +30,9 @@ std::string value_text(double value, std::string_view unit);
 /// Returns ` Steps are as in PyTorch's DistributedDataParallel (ddp).`: what presets stand for; empty where none has a
 /// name that this version knows.
 std::string presets_in_words(const std::set<std::string>& names);
+
+/// `a, b, c and 2 more`: at most `named` of them by name. \pre there is one, and `named` > 0
+std::string some_of(std::span<const std::string> names, std::size_t named, std::string_view between = ", ");
 
 /// `branch=main, commit=abc`; empty for none.
 std::string labels_text(const std::map<std::string, std::string>& labels);

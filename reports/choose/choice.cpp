@@ -35,6 +35,8 @@ std::string in_band(const Band& band, double units, int digits, std::string_view
 
 std::string percent_band(const Band& band) { return in_band(band, 100, 0, " %"); }
 
+std::string share_band(const Pace& pace) { return in_band(pace.share, 100, 1, " %"); }
+
 /// The unit in which a time is written.
 struct TimeUnit {
   double per_hour;
@@ -86,13 +88,13 @@ std::string in_words(const Alternative& alternative, const Choice& choice) {
                                  narrowed ? narrowed->in_words(fmt::format("{:.0f} %", 100 * whole.low)) : "");
   if (alternative.hours) text += fmt::format(", {}", hours_band(*alternative.hours));
   if (alternative.cost) text += ", " + price_in_words(alternative, choice);
-  if (alternative.pace)
-    text += fmt::format(", {} of the time training", in_band(alternative.pace->share, 100, 1, " %"));
+  if (alternative.pace) text += fmt::format(", {} of the time training", share_band(*alternative.pace));
   return text;
 }
 
-/// How the first alternative gets on.
-std::string in_words(const Pace& pace, const Alternative& first) {
+/// Says how a job with interruptions gets on. \pre the alternative has a pace
+std::string pace_in_words(const Alternative& first) {
+  const Pace& pace = *first.pace;
   const Interruptions& by = pace.by;
   const std::string after =
       by.checkpoint > 0 ? fmt::format("a checkpoint of {} after each {} of training is best", hours_text(by.checkpoint),
@@ -115,18 +117,14 @@ std::string goals_in_words(const Goals& goals) {
 
 /// ` with ring (level with ps)`, ` with ring, zero:1 (ahead of ring, fsdp: 1.3 (1.1 to 1.5) times as fast)`
 std::string strategy_in_words(const Alternative& alternative) {
-  constexpr std::size_t kNamed = 3;
   const std::vector<std::string>& rivals = alternative.rivals;
-  std::string text = fmt::format(" with {}", alternative.point.asked.strategy.label());
+  const std::string text = fmt::format(" with {}", alternative.point.asked.strategy.label());
   if (const auto& next = alternative.runner_up; rivals.empty())
     return next ? fmt::format("{} ({}ahead of {}: {} times as fast)", text,
                               next->behind.verdict() == LeadVerdict::likely ? "likely " : "", next->label,
                               next->behind.in_words())
                 : text;
-  const auto named = rivals.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, rivals.size()));
-  text += fmt::format(" (level with {}", fmt::join(rivals.begin(), named, "; "));
-  if (rivals.size() > kNamed) text += fmt::format(" and {} more", rivals.size() - kNamed);
-  return text + ")";
+  return fmt::format("{} (level with {})", text, some_of(rivals, 3, "; "));
 }
 
 /// What would let `nearest`, which misses goals, meet them.
@@ -246,9 +244,7 @@ void alternative_fields(Row& row, const Alternative& each, const Choice& choice)
           "memory", [](double bytes) { return fmt::format("{:.3g} GB", bytes / 1e9); }, 5);
   row.field("rate_modelled", has_modelled_rate(asked), "nobody measured the samples/s of one GPU");
   const auto pace = row.object("interruptions", each.pace, pace_fields, "by failures, or by the seller of spot nodes");
-  if (each.pace)
-    pace.in(
-        "training", [](const Pace& how) { return in_band(how.share, 100, 1, " %"); }, 1);
+  if (each.pace) pace.in("training", share_band, 1);
   const auto hours = row.object("hours", each.hours, band_fields<Band>, "for all samples");
   if (counted) hours.in("time", hours_band);
   const auto cost = row.object("cost", each.cost, band_fields<Band>, "for all samples, where a price is known");
@@ -368,13 +364,8 @@ std::string strong_scaling(const std::vector<Alternative>& best) {
   return fmt::format("strong scaling: {} samples a step at every GPU count, so that many GPUs take few each", global);
 }
 
-/// Names of clusters, of which the first few stand for all.
-std::string some_of(const std::vector<std::string>& names) {
-  constexpr std::size_t kNamed = 4;
-  const std::vector<std::string> first(names.begin(), names.begin() + std::min(kNamed, names.size()));
-  return fmt::format("{}{}", fmt::join(first, ", "),
-                     names.size() > kNamed ? fmt::format(" and {} more", names.size() - kNamed) : "");
-}
+/// Clusters that a sentence names.
+constexpr std::size_t kClusters = 4;
 
 /// Prices that were stated long ago, or nobody knows when.
 std::string old_prices(const Choice& choice, const std::vector<Alternative>& best) {
@@ -389,9 +380,10 @@ std::string old_prices(const Choice& choice, const std::vector<Alternative>& bes
       old.push_back(fmt::format("{} ({})", profile.name, profile.price->retrieved));
   }
   std::string text;
-  if (!old.empty()) text = fmt::format("prices older than {} days: {}", kOldPrice.count(), some_of(old));
+  if (!old.empty()) text = fmt::format("prices older than {} days: {}", kOldPrice.count(), some_of(old, kClusters));
   if (!undated.empty())
-    text += fmt::format("{}prices of which nobody states the day: {}", text.empty() ? "" : "; ", some_of(undated));
+    text += fmt::format("{}prices of which nobody states the day: {}", text.empty() ? "" : "; ",
+                        some_of(undated, kClusters));
   return text.empty() ? text : text + "; look again, and state the price in a profile of your own";
 }
 
@@ -407,7 +399,7 @@ std::string slow_rings(const std::vector<Alternative>& best) {
     else
       others.push_back(alternative.point.asked.profile);
   }
-  return others.empty() ? first : fmt::format("{}; alike on {}", first, some_of(others));
+  return others.empty() ? first : fmt::format("{}; alike on {}", first, some_of(others, kClusters));
 }
 
 std::vector<std::string> warnings(const Choice& choice, const std::vector<Alternative>& best) {
@@ -505,7 +497,7 @@ Document choice_document(const Choice& choice) {
       presets_in_words(presets))});
   document.blocks.emplace_back(alternative_table(
       choice, best, {.caption = "The best of each cluster, the best cluster first", .first_rows = 12}));
-  if (const auto& pace = best.front().pace) document.blocks.emplace_back(Paragraph{in_words(*pace, best.front())});
+  if (best.front().pace) document.blocks.emplace_back(Paragraph{pace_in_words(best.front())});
   if (const auto flip = price_flip(best))
     document.blocks.emplace_back(Paragraph{in_words(*flip, choice.goals.currency)});
   if (const std::vector<Alternative> front = pareto_front(ranked); !front.empty())

@@ -1,11 +1,11 @@
 #include "reports/learn/learning.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
 
+#include "analysis/records/words.hpp"
 #include "collectives/base/units_text.hpp"
 #include "reports/rows/fields.hpp"
 
@@ -101,14 +101,10 @@ std::string job_in_words(const Learning& learning) {
 
 /// ` Lost: ring + topk:0.01; ring + sign and 2 more.`: cases whose accuracy is so; empty where there are none.
 std::string all_that(const Learning& learning, AccuracyKept kept, std::string_view title) {
-  constexpr std::size_t kNamed = 3;
   std::vector<std::string> labels;
   for (const LearnedCase& each : learning.cases)
     if (each.kept == kept) labels.push_back(label_of(each));
-  if (labels.empty()) return "";
-  const std::size_t more = labels.size() - std::min(kNamed, labels.size());
-  labels.resize(labels.size() - more);
-  return fmt::format(" {}: {}{}.", title, fmt::join(labels, "; "), more > 0 ? fmt::format(" and {} more", more) : "");
+  return labels.empty() ? "" : fmt::format(" {}: {}.", title, some_of(labels, 3, "; "));
 }
 
 std::string verdict(const Learning& learning) {

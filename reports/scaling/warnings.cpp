@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analysis/prediction/by_library.hpp"
+#include "analysis/records/words.hpp"
 #include "collectives/base/text.hpp"
 #include "reports/scaling/scaling.hpp"
 
@@ -46,12 +47,7 @@ std::vector<Doubt> doubts_of(const Scaling& scaling) {
 
 /// The first points by name, the rest by their number.
 std::string in_words(const Doubt& doubt) {
-  constexpr std::size_t kNamed = 3;
-  std::string names;
-  for (std::size_t i = 0; i < std::min(kNamed, doubt.points.size()); ++i)
-    names += (i == 0 ? "" : "; ") + doubt.points[i];
-  if (doubt.points.size() > kNamed) names += fmt::format(" and {} more", doubt.points.size() - kNamed);
-  return fmt::format("{}: {}", names, doubt.sentence);
+  return fmt::format("{}: {}", some_of(doubt.points, 3, "; "), doubt.sentence);
 }
 
 }  // namespace
