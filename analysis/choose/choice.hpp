@@ -26,7 +26,7 @@ struct Goals {
   double budget = 0;      ///< at most; needs `samples`
   /// Of the budget and of every cost: no currency is converted to another. Empty: that of the clusters' prices.
   std::string currency{};
-  /// What interrupts jobs; none: nothing does.
+  /// Assumptions about failures; none: nothing interrupts a job.
   std::optional<FailureAssumptions> failures{};
 };
 
@@ -77,6 +77,13 @@ struct Alternative {
     Lead behind;
   };
   std::optional<RunnerUp> runner_up{};
+};
+
+/// One thing that widens the band of an alternative, or moves it.
+struct Doubt {
+  std::string what;                       ///< `what its TCP streams carry is known within a factor of 4`
+  std::string measurement;                ///< that would decide it
+  std::optional<Narrowed> narrowed = {};  ///< `Point::narrowed`, of what makes most of its band
 };
 
 /// For certain or likely.

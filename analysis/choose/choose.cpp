@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "analysis/choose/interruptions.hpp"
@@ -198,8 +199,8 @@ std::vector<Doubt> doubts_of(const Choice& choice, const Alternative& alternativ
          fmt::format("hbench calibrate --batch {} on one GPU", asked.micro_batch())});
   if (std::string doubt = warn_of_batch(asked); !doubt.empty())
     doubts.push_back({std::move(doubt), "a training to its end, or a smaller --global-batch"});
-  for (auto& [what, measurement] : doubts_of_failures(choice.goals.failures, alternative.pace, profile))
-    doubts.push_back({std::move(what), std::move(measurement)});
+  if (alternative.pace)
+    std::ranges::move(doubts_of_failures(*choice.goals.failures, alternative, profile), std::back_inserter(doubts));
   if (const auto& widest = alternative.point.widest)
     doubts.push_back({fmt::format("most of the band is {}", in_words(*widest)), std::string(measurement_of(*widest)),
                       alternative.point.narrowed});

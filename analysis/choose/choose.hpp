@@ -42,13 +42,6 @@ struct Choice {
 Choice choose(const PredictionRequest& request, const Goals& goals, const Data& data,
               const SimulationMeans& means = {});
 
-/// One thing that widens the band of an alternative, or moves it.
-struct Doubt {
-  std::string what;                       ///< `what its TCP streams carry is known within a factor of 4`
-  std::string measurement;                ///< that would decide it
-  std::optional<Narrowed> narrowed = {};  ///< `Point::narrowed`, of what makes most of its band
-};
-
 /// By what factor the speed of one GPU may be off, where that is more than usual; else 1.
 double uncertain_rate(const Choice& choice, const Profile& profile);
 

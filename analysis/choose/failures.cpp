@@ -7,8 +7,8 @@ namespace hbench {
 
 double best_interval(const Interruptions& by) {
   if (by.interval > 0) return by.interval;
-  // With x as the interval and c as the checkpoint, both in mean times between failures, most counts where
-  // e^(x + c) (1 - x) is 1; it falls with x.
+  // Most of the time counts where e^(x + c) (1 - x) is 1, which falls with x: x is the interval and c the checkpoint,
+  // both in mean times between failures.
   const double checkpoint = by.checkpoint * by.failures;
   double low = 0, high = 1;
   for (int i = 0; i < 60; ++i) {

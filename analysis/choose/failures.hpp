@@ -1,7 +1,7 @@
 #pragma once
 
-/// What failures, and nodes that a seller takes back, cost a long job: how often a checkpoint is best written, and how
-/// much of the time is training that counts. Times in hours. Pure.
+/// The cost of failures, and of nodes that a seller takes back, to a long job: the best time between two checkpoints,
+/// and the share of the time that is training which counts. Times in hours. Pure.
 
 #include <optional>
 
@@ -9,12 +9,12 @@
 
 namespace hbench {
 
-/// What is assumed of every cluster.
+/// These figures are assumed of every cluster.
 struct FailureAssumptions {
   /// Hours that one GPU works between failures that end its job: one in 50,700 on 16,384 H100 (Llama 3,
   /// arXiv:2407.21783, 3.3.4: 419 in 54 days), and one in 66,500 on 504 B200 (arXiv:2605.09370).
   double mtbf = 55'000;
-  /// They may be so many times more or fewer; 1 for what somebody knows.
+  /// The factor by which they may be more or fewer; 1 for what somebody knows.
   double mtbf_factor = 2;
   /// From a failure until the job trains again: the median of 504 B200 (arXiv:2605.09370).
   double restart = 11.0 / 60;
@@ -24,19 +24,19 @@ struct FailureAssumptions {
   double eviction = 0;
 };
 
-/// What interrupts one job, or one replica that trains on its own.
+/// The interruptions of one job, or of one replica that trains on its own.
 struct Interruptions {
   double failures = 0;    ///< in an hour: each loses what was trained since the last checkpoint; above 0
-  double evictions = 0;   ///< in an hour: told of in time for a last checkpoint
+  double evictions = 0;   ///< in an hour: the seller tells of each, and a last checkpoint is written
   double checkpoint = 0;  ///< keeps the training waiting
   double restart = 0;     ///< from each of them until it trains again
-  double factor = 1;      ///< there may be so many times more or fewer
+  double factor = 1;      ///< by which there may be more or fewer
   /// Training between two states that survive without a checkpoint, such as means of replicas; 0: there are none, and
   /// checkpoints are as often as is best.
   double interval = 0;
 };
 
-/// How a job with interruptions gets on.
+/// The progress of a job with interruptions.
 struct Pace {
   Interruptions by;
   double interval = 0;  ///< of training, between two checkpoints

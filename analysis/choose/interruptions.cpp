@@ -13,10 +13,10 @@ namespace {
 /// The mean time until a node that is bought as spot is taken back: of H100 nodes 10 to 20 % were within 30 days (AWS's
 /// Spot Instance Advisor in May 2025).
 constexpr double kUsualEviction = 4'400;
-/// What one node writes to storage that many share: bursts of checkpoints of 63 nodes reached 16 % of 250 GB/s
+/// A node writes as many bytes/s to storage that many share: bursts of checkpoints of 63 nodes reached 16 % of 250 GB/s
 /// (arXiv:2605.09370).
 constexpr double kWrittenByNode = 0.16 * 250e9 / 63;
-/// So long before it takes a node back a seller says so: Azure and Google Cloud; AWS two minutes.
+/// A seller tells the hours before it takes a node back: those of Azure and Google Cloud; AWS has two minutes.
 constexpr double kNotice = 30.0 / 3600;
 
 bool is_spot(const Profile& cluster) { return cluster.price && cluster.price->model == PurchaseModel::spot; }
@@ -72,23 +72,20 @@ Interruptions interruptions_of(const FailureAssumptions& assumed, const Point& p
   return by;
 }
 
-std::vector<std::pair<std::string, std::string>> doubts_of_failures(const std::optional<FailureAssumptions>& assumed,
-                                                                    const std::optional<Pace>& pace,
-                                                                    const Profile& cluster) {
-  std::vector<std::pair<std::string, std::string>> doubts;
-  if (!assumed || !pace) return doubts;
-  const Interruptions& by = pace->by;
+std::vector<Doubt> doubts_of_failures(const FailureAssumptions& assumed, const Alternative& alternative,
+                                      const Profile& cluster) {
+  const Interruptions& by = alternative.pace->by;
+  std::vector<Doubt> doubts;
   if (by.factor > 1)
-    doubts.emplace_back(
-        fmt::format("how often GPUs fail: once in {:.0f} h of one, within a factor of {:g}", assumed->mtbf, by.factor),
-        "the failures of some months there, as --mtbf");
-  if (!assumed->checkpoint && by.checkpoint > 0)
-    doubts.emplace_back(fmt::format("a checkpoint takes {:.2g} s if storage takes {:.2g} GB/s of each node that writes",
-                                    by.checkpoint * 3600, kWrittenByNode / 1e9),
-                        "one checkpoint there, as --checkpoint-time");
-  if (is_spot(cluster) && assumed->eviction == 0)
-    doubts.emplace_back("how often the seller takes nodes back: taken for never",
-                        "the mean time until then, as --spot");
+    doubts.push_back(
+        {fmt::format("how often GPUs fail: once in {:.0f} h of one, within a factor of {:g}", assumed.mtbf, by.factor),
+         "the failures of some months there, as --mtbf"});
+  if (!assumed.checkpoint && by.checkpoint > 0)
+    doubts.push_back({fmt::format("a checkpoint takes {:.2g} s if storage takes {:.2g} GB/s of each node that writes",
+                                  by.checkpoint * 3600, kWrittenByNode / 1e9),
+                      "one checkpoint there, as --checkpoint-time"});
+  if (is_spot(cluster) && assumed.eviction == 0)
+    doubts.push_back({"how often the seller takes nodes back: taken for never", "the mean time until then, as --spot"});
   return doubts;
 }
 

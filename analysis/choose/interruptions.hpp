@@ -1,14 +1,14 @@
 #pragma once
 
-/// What interrupts a predicted job, and how long its checkpoints take: by flags, by what is published, and by the bytes
+/// Interruptions of a predicted job, and the time of its checkpoints: by flags, by what is published, and by the bytes
 /// of its model.
 
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "analysis/choose/choice.hpp"
 #include "analysis/choose/failures.hpp"
 #include "analysis/points/points.hpp"
 #include "analysis/prediction/data.hpp"
@@ -25,14 +25,13 @@ std::optional<FailureAssumptions> parse_failures(const FailureTexts& texts);
 /// A time as a flag takes it, in hours. \throws Error (usage).
 double parse_flag_hours(std::string_view text, std::string_view flag, std::string_view example);
 
-/// Of the job of a simulated point. Replicas that meet now and then, as in local SGD and DiLoCo, go on without the one
-/// that fails, which loses what it has done since they met, as with torchft; other jobs go back to their last
-/// checkpoint.
+/// Returns the interruptions of the job of a simulated point. Replicas that meet now and then, as in local SGD and
+/// DiLoCo, go on without the one that fails, which loses what it has done since they met, as with torchft; other jobs
+/// go back to their last checkpoint.
 Interruptions interruptions_of(const FailureAssumptions& assumed, const Point& point, const Catalog& catalog);
 
-/// What is not known of them, each with what would tell; empty where nothing interrupts the job.
-std::vector<std::pair<std::string, std::string>> doubts_of_failures(const std::optional<FailureAssumptions>& assumed,
-                                                                    const std::optional<Pace>& pace,
-                                                                    const Profile& cluster);
+/// Returns the doubts about what interrupts the job of an alternative on `cluster`. \pre it has a pace
+std::vector<Doubt> doubts_of_failures(const FailureAssumptions& assumed, const Alternative& alternative,
+                                      const Profile& cluster);
 
 }  // namespace hbench

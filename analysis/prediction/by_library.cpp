@@ -34,7 +34,8 @@ bool is_flat(const PlannedCase& planned, const Catalog& catalog) {
 /// Two simulations may be off by less.
 bool is_clearly_faster(double times) { return lead_within({times}, kModelError.half_width(1)).who() == Ahead::first; }
 
-/// A schedule could be so many times as fast at most: nothing waits for its algorithm, which slows nothing down.
+/// Returns the factor by which a schedule could be faster at most: nothing waits for its algorithm, which slows nothing
+/// down.
 double most_to_win(const CaseResult& result, double schedule) {
   double rest = schedule;
   for (const std::string_view part : {"ledger/exposed", "ledger/slowdown"}) rest -= value_of(result, part).value_or(0);
