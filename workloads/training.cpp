@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <optional>
+#include <utility>
 
 #include "collectives/base/table.hpp"
 #include "collectives/cuda/cuda.hpp"
@@ -58,16 +58,20 @@ void check_request(const TrainingRequest& request, Endpoint* endpoint) {
           "start as many ranks as there are workers and dedicated servers");
 }
 
+/// Batches of a worker and an epoch.
+int batches_of_epoch(const TrainingRequest& request, const Dataset& data) {
+  return EpochOrder(data.train.count(), request.world.workers, 0, request.batch, request.seed).batches();
+}
+
+StepPlan plan_of(const TrainingRequest& request) { return request.strategy.method.plan(request.strategy.overlap); }
+
 /// The same with as many steps as the epochs have. What is left of a cycle of the plan at the end is done, too.
 TrainingRequest with_steps(TrainingRequest request, const Dataset& data) {
   require(request.epochs >= 1, "data is learned in at least one epoch", "give --epochs 10");
   require(!request.own || request.own->loss.empty(), "a model with a loss of its own names no classes to be judged by");
-  const EpochOrder order(data.train.count(), request.world.workers, 0, request.batch, request.seed);
-  const std::int64_t steps = std::int64_t{request.epochs} * order.batches() / request.micro_batches;
-  request.warmup_steps = static_cast<int>(std::min<std::int64_t>(request.warmup_steps, steps / 4));
-  const int start =
-      request.strategy.communicates() ? request.strategy.method.plan(request.strategy.overlap).start() : 0;
-  request.steps = static_cast<int>(std::max<std::int64_t>(1, steps - start - request.warmup_steps));
+  const int steps = request.epochs * batches_of_epoch(request, data) / request.micro_batches;
+  request.warmup_steps = std::min(request.warmup_steps, steps / 4);
+  request.steps = std::max(1, steps - plan_of(request).start() - request.warmup_steps);
   request.budget = Seconds(0);
   return request;
 }
@@ -77,56 +81,39 @@ class EpochLog {
  public:
   EpochLog(const TrainingRequest& request, Replica& replica, const Dataset& data)
       : replica_(replica),
-        steps_per_epoch_(
-            static_cast<double>(
-                EpochOrder(data.train.count(), request.world.workers, 0, request.batch, request.seed).batches()) /
-            request.micro_batches),
-        cycle_(request.strategy.communicates() ? request.strategy.method.plan(request.strategy.overlap).cycle() : 1) {}
+        steps_per_epoch_(static_cast<double>(batches_of_epoch(request, data)) / request.micro_batches),
+        cycle_(plan_of(request).cycle()) {}
 
   /// After each step that is reported.
   void see(const StepReport& step) {
-    const auto now = Clock::now();
-    if (steps_ == 0) begin_ = now - in_clock(step.step * cycle_);
+    // A step begins where the one before has ended, and so before the model was kept.
+    trained_ += step.step * cycle_ - std::exchange(kept_, Seconds(0));
     steps_ += cycle_;
-    if (steps_ < steps_per_epoch_ * static_cast<double>(at_.size() + 1)) return;
-    at_.push_back({steps_, now - begin_});
+    if (steps_ < steps_per_epoch_ * static_cast<double>(epochs_.size() + 1)) return;
+    const auto begin = std::chrono::steady_clock::now();
     replica_.keep_state();
-    begin_ += Clock::now() - now;
+    kept_ = Seconds(seconds_since(begin));
+    epochs_.push_back({.epoch = static_cast<int>(epochs_.size()) + 1, .steps = steps_, .at = trained_});
   }
 
   void judge(const std::function<void(const Learned&)>& tell) {
-    const Judged last = replica_.judge();
-    Learned learned;
-    for (const End& end : at_) {
-      const Judged judged = replica_.judge_kept(learned.epoch++);
-      learned.steps = end.steps;
-      learned.at = Seconds(std::chrono::duration<double>(end.time).count());
-      learned.accuracy = judged.accuracy;
-      learned.loss = judged.loss;
-      tell(learned);
+    Learned last = epochs_.empty() ? Learned() : epochs_.back();
+    ++last.epoch;
+    last.judged = replica_.judge();
+    for (Learned& each : epochs_) {
+      each.judged = replica_.judge_kept(each.epoch - 1);
+      tell(each);
     }
-    ++learned.epoch;
-    learned.accuracy = last.accuracy;
-    learned.loss = last.loss;
-    tell(learned);
+    tell(last);
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  struct End {
-    int steps;
-    Clock::duration time;
-  };
-  static Clock::duration in_clock(Seconds time) {
-    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time.value));
-  }
-
   Replica& replica_;
-  double steps_per_epoch_;
+  double steps_per_epoch_;  ///< not a whole number where an epoch ends within a step's micro-batches
   int cycle_;
   int steps_ = 0;
-  Clock::time_point begin_;  ///< of the first step, later by the time that keeping has taken
-  std::vector<End> at_;      ///< of each epoch
+  Seconds trained_, kept_;       ///< in all steps, and for keeping the last model
+  std::vector<Learned> epochs_;  ///< not judged yet
 };
 
 Replica make_replica(const TrainingRequest& request, Rank rank, const Dataset* data) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <map>
 
@@ -24,13 +23,12 @@ bool is_synchronous(const Case& asked) {
   return asked.strategy.communicates() && asked.strategy.method.empty() && !asked.strategy.compresses();
 }
 
+/// Whether as many ranks do the same work.
 bool same_job(const Case& a, const Case& b) {
-  return a.workload == b.workload && a.gpus == b.gpus && a.training.data == b.training.data &&
-         a.training.epochs == b.training.epochs && a.training.optimizer == b.training.optimizer &&
-         a.training.learning_rate == b.training.learning_rate && same_batch(a, b);
+  return a.workers() == b.workers() && a.baseline().question() == b.baseline().question();
 }
 
-/// Without the last, which says what ranks have agreed on.
+/// Makes a launch of what it knew after each epoch: the last says what ranks have agreed on in the end.
 LearnedLaunch launch_of(int launch, const std::map<int, std::map<std::string, double>>& epochs) {
   LearnedLaunch learned{.launch = launch};
   for (const auto& [epoch, of] : epochs) {
@@ -57,7 +55,7 @@ LearnedCase case_of(const CaseResult& result) {
     if (sample.metric == metric::kStep && !sample.warmup) steps.push_back(sample.value);
   }
   for (const auto& [launch, epochs] : launches) learned.launches.push_back(launch_of(launch, epochs));
-  // Those of a step are of the last ones alone.
+  // A method that begins in another way has counted the bytes of its last steps alone.
   if (const auto method = known_method(result.asked.strategy.method); method && method->plan(true).start() > 0)
     sent.clear();
   for (const auto& [launch, bytes] : sent)
@@ -107,14 +105,8 @@ int LearnedLaunch::epochs_to(double accuracy_wanted) const {
 }
 
 LaunchMean mean_over(const std::vector<double>& launches, double least, double most) {
-  const auto count = static_cast<double>(launches.size());
-  double sum = 0, squares = 0;
-  for (const double value : launches) sum += value;
-  const double mean = sum / count;
-  for (const double value : launches) squares += (value - mean) * (value - mean);
-  if (launches.size() < 2) return {mean, mean, mean};
-  const double half = student_t(static_cast<int>(launches.size()) - 1) * std::sqrt(squares / (count - 1) / count);
-  return {mean, std::max(mean - half, least), std::min(mean + half, most)};
+  const Interval all = mean_interval(launches);
+  return {(all.low + all.high) / 2, std::max(all.low, least), std::min(all.high, most)};
 }
 
 std::string_view to_string(AccuracyKept kept) {

@@ -45,13 +45,12 @@ TrainingStrategy parse_strategy(const Case& asked) {
 
 void write_strategy(Case& asked, const TrainingStrategy& strategy) {
   asked.strategy = {.algorithm = kNoCommunication, .overlap = strategy.overlap};
-  asked.training = {.device = strategy.on_gpu ? kGpuDevice : "",
-                    .data = std::move(asked.training.data),
-                    .epochs = asked.training.epochs,
-                    .learning_rate = asked.training.learning_rate};
-  if (strategy.precision != Precision::float32) asked.training.precision = entry_of(strategy.precision).name;
-  if (strategy.optimizer) asked.training.optimizer = strategy.optimizer->text();
-  if (strategy.recomputation != Recomputation::none) asked.training.recompute = entry_of(strategy.recomputation).name;
+  TrainingTask& task = asked.training;
+  task.device = strategy.on_gpu ? kGpuDevice : "";
+  task.precision = strategy.precision == Precision::float32 ? "" : entry_of(strategy.precision).name;
+  task.optimizer = strategy.optimizer ? strategy.optimizer->text() : "";
+  task.recompute = strategy.recomputation == Recomputation::none ? "" : entry_of(strategy.recomputation).name;
+  task.executor.clear();
   if (!strategy.communicates()) return;
   asked.strategy.algorithm = strategy.algorithm.text();
   asked.strategy.compressor = strategy.compressor.text();
@@ -64,7 +63,7 @@ void write_strategy(Case& asked, const TrainingStrategy& strategy) {
     asked.strategy.server_mode = kServerModes.at(static_cast<std::size_t>(strategy.server_mode));
   }
   if (strategy.executor != nullptr && strategy.executor->name != kDefaultExecutor)
-    asked.training.executor = strategy.executor->name;
+    task.executor = strategy.executor->name;
 }
 
 }  // namespace

@@ -18,11 +18,16 @@ constexpr double kOfHodgesLehmann = std::numbers::pi / 3;
 constexpr double kRepeat = 2;
 constexpr double kNormal = 1.959964;
 
-double variance(std::span<const double> values) {
-  double mean = 0;
-  for (const double value : values) mean += value / static_cast<double>(values.size());
+double mean(std::span<const double> values) {
   double sum = 0;
-  for (const double value : values) sum += (value - mean) * (value - mean);
+  for (const double value : values) sum += value / static_cast<double>(values.size());
+  return sum;
+}
+
+double variance(std::span<const double> values) {
+  const double middle = mean(values);
+  double sum = 0;
+  for (const double value : values) sum += (value - middle) * (value - middle);
   return sum / static_cast<double>(values.size() - 1);
 }
 
@@ -179,6 +184,14 @@ Interval repeat_interval(std::span<const double> launches) {
   const auto count = static_cast<double>(launches.size());
   const double error = std::sqrt(kRepeat * kOfMedian * variance(logarithms) / count);
   return around(middle, student_t(static_cast<int>(launches.size()) - 1) * error);
+}
+
+Interval mean_interval(std::span<const double> launches) {
+  const double middle = mean(launches);
+  if (launches.size() < 2) return {middle, middle};
+  const double error = std::sqrt(variance(launches) / static_cast<double>(launches.size()));
+  const double half = student_t(static_cast<int>(launches.size()) - 1) * error;
+  return {middle - half, middle + half};
 }
 
 }  // namespace hbench

@@ -90,6 +90,10 @@ RatioEstimate unpaired_ratio(const Launches& baseline, const Launches& own);
 /// \pre not empty, values above 0.
 Interval repeat_interval(std::span<const double> launches);
 
+/// Returns the 95 % confidence interval of the mean of one value per launch (Student's t), with the mean in its middle;
+/// both ends are the value where there is one launch. \pre not empty
+Interval mean_interval(std::span<const double> launches);
+
 /// The 97.5th percentile of Student's t distribution. \pre degrees >= 1.
 double student_t(int degrees);
 

@@ -81,7 +81,6 @@ ExitCode run_learn(const Call& call) {
   const Call sweep_call{sweep_arguments(std::move(sweep_flags)), call.command};
   SweepOptions options = parse_sweep_options(sweep_call).value();
   options.verbosity = verbosity;
-  load_dataset(options.request.data);  // before anything is launched
   SweepPreparation sweep = plan_sweep(sweep_call, std::move(options));
   if (sweep.options.dry_run) {
     fmt::print("{}", plan_in_words(sweep));

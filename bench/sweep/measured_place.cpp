@@ -13,6 +13,7 @@
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/executors/executor.hpp"
+#include "workloads/data/dataset.hpp"
 #include "workloads/models/models.hpp"
 
 namespace hbench {
@@ -40,11 +41,10 @@ Case baseline_of(const SweepRequest& request, const TrainingStrategy& alone, con
   Case asked;
   time_here(asked, emulated);
   asked.batch_per_gpu = request.batch > 0 ? request.batch : defaults.batch;
-  asked.image_size = request.image_size > 0 ? request.image_size : defaults.image_size;
+  if (request.data.empty()) asked.image_size = request.image_size > 0 ? request.image_size : defaults.image_size;
   asked.training.data = request.data;
   asked.training.epochs = request.epochs;
   asked.training.learning_rate = request.learning_rate;
-  if (!request.data.empty()) asked.image_size = 0;
   asked.implementation = kEngineRevision;
   asked.source = fmt::format("this machine's {}, LibTorch, {}", alone.on_gpu ? "GPUs" : "CPU cores",
                              request.data.empty() ? "synthetic images" : request.data);
@@ -104,9 +104,7 @@ MeasuredPlace measured_place(const SweepRequest& request, const LocalMachine& ma
   MeasuredPlace place;
   static_cast<TrainingMeans&>(place) = machine;
   place.on_gpu = chooses_gpus(request, machine);
-  place.model = request.data.empty()        ? step_defaults(place.on_gpu).model
-                : request.data == "mnist1d" ? "cnn1d"
-                                            : "lenet5";
+  place.model = request.data.empty() ? step_defaults(place.on_gpu).model : usual_model(request.data);
   place.alone = strategy_alone(request, place.on_gpu);
   place.baseline = baseline_of(request, place.alone, machine.emulated);
   place.executor = request.executor;

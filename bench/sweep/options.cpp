@@ -13,6 +13,7 @@
 #include "collectives/base/parameters.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/executors/executor.hpp"
+#include "workloads/data/dataset.hpp"
 #include "workloads/step/precision.hpp"
 
 namespace hbench {
@@ -42,6 +43,7 @@ void check_request(const Arguments& app, const SweepRequest& request) {
   if (!request.executor.empty()) find_entry(executors(), request.executor, "executor");
   if ((request.epochs > 0 || request.learning_rate > 0) && request.data.empty())
     throw Error(ExitCode::usage, "--epochs and --learning-rate are of data, and there are none", "add --data mnist1d");
+  if (!request.data.empty()) load_dataset(request.data);  // before anything is launched
   if (!request.data.empty() && !request.frameworks.empty())
     throw Error(ExitCode::usage, "frameworks train on samples that are drawn", "leave out --framework, or --data");
 }

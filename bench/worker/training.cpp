@@ -62,14 +62,15 @@ class GpuObserver {
   int timed_ = 0;
 };
 
+/// Of a job over epochs one step in as many is told: they show the speed, and that it goes on.
 constexpr int kToldOfEpochs = 8;
 
 void tell_learned(Rank rank, const Learned& learned, const Say& say) {
   const auto tell = [&](std::string_view name, double value, const char* unit) {
     say(SamplesLine{rank, 0, fmt::format("{}{}", metric::kLearned, name), unit, false, learned.epoch, {value}});
   };
-  tell("accuracy", learned.accuracy, "1");
-  tell("loss", learned.loss, "1");
+  tell("accuracy", learned.judged.accuracy, "1");
+  tell("loss", learned.judged.loss, "1");
   tell("steps", learned.steps, "1");
   tell("seconds", learned.at.value, "s");
 }
@@ -85,7 +86,6 @@ ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Sa
     const auto on_learned = [&](const Learned& each) { tell_learned(rank, each, say); };
     const auto on_step = [&](const StepReport& step) {
       if (!step.spans.empty()) return spans.keep(step);
-      // Of a job over epochs some steps tell the speed, and that it goes on.
       if (request.epochs > 0 && step.iteration % kToldOfEpochs != 0) return;
       say(StepLine{rank, step.iteration, step.warmup, step.step.value, step.exposed.value});
       observer.see(step);

@@ -8,6 +8,7 @@
 
 #include "analysis/records/metrics.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/learning_case.hpp"
 #include "tests/support/matchers.hpp"
 
 namespace hbench::learning_test {
@@ -15,15 +16,8 @@ namespace {
 
 /// A case whose launches have these accuracies after each epoch of 10 s and 40 steps, the last in the end too.
 CaseResult trained(const char* compressor, const char* method, const std::vector<std::vector<double>>& launches) {
-  CaseResult result;
-  result.asked.workload = "cnn1d";
-  result.asked.gpus = 2;
-  result.asked.batch_per_gpu = 50;
-  result.asked.strategy.algorithm = "ring";
-  result.asked.strategy.compressor = compressor;
+  CaseResult result{.asked = learning_case(compressor, static_cast<int>(launches.front().size()))};
   result.asked.strategy.method = method;
-  result.asked.training.data = "mnist1d";
-  result.asked.training.epochs = static_cast<int>(launches.front().size());
   const auto add = [&](int launch, int epoch, const std::string& metric, double value) {
     result.samples.push_back({.launch = launch, .iteration = epoch, .metric = metric, .value = value});
   };

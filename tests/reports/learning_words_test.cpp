@@ -5,19 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/learn/learning.hpp"
+#include "tests/support/learning_case.hpp"
 
 namespace hbench::learning_words_test {
 namespace {
 
 LearnedCase learned(const char* compressor, double accuracy) {
-  LearnedCase made;
-  made.asked.workload = "cnn1d";
-  made.asked.gpus = 2;
-  made.asked.batch_per_gpu = 50;
-  made.asked.strategy.algorithm = "ring";
-  made.asked.strategy.compressor = compressor;
-  made.asked.training.data = "mnist1d";
-  made.asked.training.epochs = 3;
+  LearnedCase made{.asked = learning_case(compressor, 3)};
   made.accuracy = {accuracy, accuracy - 0.01, accuracy + 0.01};
   made.launches = {{.launch = 0, .epochs = {{10, 40, accuracy, 1}}, .accuracy = accuracy}};
   return made;

@@ -41,8 +41,8 @@ TEST(LearnedTraining, MakesAModelThatNamesMoreSamplesRightly) {
   ASSERT_EQ(ends[0].failure, "");
   const std::vector<Learned>& learned = ends[0].value.learned;
   ASSERT_EQ(learned.size(), 9U) << "after each epoch, and in the end";
-  EXPECT_GT(learned.back().accuracy, 0.7);
-  EXPECT_LT(learned.back().loss, learned.front().loss);
+  EXPECT_GT(learned.back().judged.accuracy, 0.7);
+  EXPECT_LT(learned.back().judged.loss, learned.front().judged.loss);
   for (std::size_t i = 0; i + 1 < learned.size(); ++i) {
     EXPECT_EQ(learned[i].epoch, static_cast<int>(i) + 1);
     EXPECT_EQ(learned[i].steps, 40 * (static_cast<int>(i) + 1)) << "4,000 samples are 40 batches of two ranks";
@@ -56,7 +56,7 @@ TEST(LearnedTraining, EndsWithTheSameBitsForTheSameSeedAndOthersForAnother) {
   const auto first = trained(request), second = trained(request);
   EXPECT_EQ(first[0].value.digest, second[0].value.digest);
   EXPECT_EQ(first[0].value.digest, first[1].value.digest);
-  EXPECT_EQ(first[0].value.learned.back().accuracy, second[0].value.learned.back().accuracy);
+  EXPECT_EQ(first[0].value.learned.back().judged.accuracy, second[0].value.learned.back().judged.accuracy);
   request.seed = 2;
   EXPECT_NE(trained(request)[0].value.digest, first[0].value.digest);
 }
@@ -65,7 +65,7 @@ TEST(LearnedTraining, EndsWithTheSameBitsForTheSameSeedAndOthersForAnother) {
 TEST(LearnedTraining, OfALineLearnsLittle) {
   const auto ends = trained(request_for("linear1d", 1, 20));
   ASSERT_EQ(ends[0].failure, "");
-  EXPECT_NEAR(ends[0].value.learned.back().accuracy, 0.32, 0.06);
+  EXPECT_NEAR(ends[0].value.learned.back().judged.accuracy, 0.32, 0.06);
 }
 
 TEST(LearnedTraining, RefusesAModelThatTakesOtherSamples) {

@@ -14,6 +14,7 @@
 namespace hbench {
 namespace {
 
+constexpr std::string_view kOfPictures = "lenet5";
 /// Where Debian's package puts it.
 constexpr const char* kFashionMnist = "/usr/share/datasets/fashion-mnist";
 
@@ -21,6 +22,7 @@ constexpr std::array kSources{
     DataSource{.name = "mnist1d",
                .summary = "series of 40 numbers that look like digits, 4,000 and 1,000 to be judged by",
                .citation = "Greydanus and Kobak, Scaling down deep learning with MNIST-1D, ICML 2024",
+               .model = "cnn1d",
                .state =
                    [] {
                      return Availability{true, "", ""};
@@ -29,6 +31,7 @@ constexpr std::array kSources{
     DataSource{.name = "fashion-mnist",
                .summary = "60,000 pictures of clothes, 28 x 28, and 10,000 to be judged by",
                .citation = "Xiao, Rasul and Vollgraf, Fashion-MNIST, arXiv:1708.07747",
+               .model = kOfPictures,
                .state =
                    [] {
                      std::error_code absent;
@@ -53,6 +56,11 @@ void Dataset::fill(const LabelledSamples& of, std::int64_t index, std::span<floa
 }
 
 std::span<const DataSource* const> data_sources() { return kTable; }
+
+std::string_view usual_model(std::string_view name_or_folder) {
+  const auto found = std::ranges::find(kTable, name_or_folder, &DataSource::name);
+  return found == kTable.end() ? kOfPictures : (*found)->model;
+}
 
 Dataset load_dataset(const std::string& name_or_folder) {
   std::error_code absent;

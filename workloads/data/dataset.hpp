@@ -40,6 +40,7 @@ struct DataSource {
   std::string_view name;
   std::string_view summary;
   std::string_view citation;
+  std::string_view model;   ///< that is usual for it
   Availability (*state)();  ///< on this machine
   Dataset (*load)();
 };
@@ -49,6 +50,9 @@ std::span<const DataSource* const> data_sources();
 /// \throws Error (usage) for what is neither, and for files that are damaged; (environment) for a source that is not
 /// installed.
 Dataset load_dataset(const std::string& name_or_folder);
+
+/// Returns the model that is trained on it where nobody names one.
+std::string_view usual_model(std::string_view name_or_folder);
 
 /// That of `--data FOLDER`; \throws Error (usage) that names the file.
 Dataset load_idx(const std::string& folder);

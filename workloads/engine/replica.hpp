@@ -16,6 +16,7 @@
 #include "workloads/models/own_model.hpp"
 #include "workloads/optimizers/optimizer.hpp"
 #include "workloads/step/precision.hpp"
+#include "workloads/step/training_request.hpp"
 
 namespace hbench {
 
@@ -32,12 +33,6 @@ struct ReplicaOptions {
   bool channels_last = false;  ///< images and convolutions lie as tensor cores want them
   OptimizerChoice optimizer = parse_optimizer("sgd");
   const Dataset* data = nullptr;  ///< outlives the replica; null: samples are drawn
-};
-
-/// How well a model names the classes of samples that it was not trained on.
-struct Judged {
-  double accuracy = 0;  ///< share of samples
-  double loss = 0;      ///< mean
 };
 
 /// Used by the thread that made it: LibTorch's thread count belongs to that thread. On a GPU the calls enqueue work and

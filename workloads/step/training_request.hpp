@@ -87,13 +87,18 @@ struct StepReport {
   std::span<const Span> spans = {};
 };
 
-/// What a model knows of the samples that it is judged by.
-struct Learned {
-  int epoch = 0;        ///< after it, from 1; in the end one more than all
-  int steps = 0;        ///< done by then
-  Seconds at;           ///< since the first step began, without the time that looking took
-  double accuracy = 0;  ///< share of samples whose class it names
+/// How well a model names the classes of samples that it was not trained on.
+struct Judged {
+  double accuracy = 0;  ///< share of samples
   double loss = 0;      ///< mean
+};
+
+/// A model after an epoch.
+struct Learned {
+  int epoch = 0;  ///< after it, from 1; in the end one more than all
+  int steps = 0;  ///< done by then
+  Seconds at;     ///< since the first step began, without the time that looking took
+  Judged judged;
 };
 
 /// What a rank's training has come to, beside its steps.
