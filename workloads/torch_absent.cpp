@@ -21,7 +21,7 @@ Availability gpu_training_availability() { return torch_availability(); }
 std::map<std::string, std::string> torch_facts() { return {}; }
 
 TrainingEnd train(const TrainingRequest&, Endpoint*, const std::function<void(const StepReport&)>&,
-                  const std::function<void(const Learned&)>&) {
+                  const std::function<void(const Learned&)>&, const std::function<void(const CheckpointReport&)>&) {
   throw Error(ExitCode::environment, kReason, kCure);
 }
 

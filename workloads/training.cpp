@@ -40,7 +40,8 @@ void check_strategy(const TrainingRequest& request, const Endpoint* endpoint) {
   require(!request.strategy.algorithm.uses_servers() || request.strategy.placement != nullptr,
           fmt::format("{} needs a placement of tensors on servers", request.strategy.algorithm.text()));
   for (const std::string& refusal :
-       {refuse_strategy(request.strategy, request.world), refuse_engine(request.strategy, false)})
+       {refuse_strategy(request.strategy, request.world), refuse_engine(request.strategy, false),
+        request.checkpoint ? refuse_checkpoints(request.strategy, request.world) : ""})
     require(refusal.empty(), refusal);
 }
 
@@ -81,37 +82,42 @@ class EpochLog {
  public:
   EpochLog(const TrainingRequest& request, Replica& replica, const Dataset& data)
       : replica_(replica),
-        steps_per_epoch_(static_cast<double>(batches_of_epoch(request, data)) / request.micro_batches),
+        micro_batches_(request.micro_batches),
+        per_epoch_(batches_of_epoch(request, data)),
         cycle_(plan_of(request).cycle()) {}
 
   /// After each step that is reported.
   void see(const StepReport& step) {
     // A step begins where the one before has ended, and so before the model was kept.
     trained_ += step.step * cycle_ - std::exchange(kept_, Seconds(0));
-    steps_ += cycle_;
-    if (steps_ < steps_per_epoch_ * static_cast<double>(epochs_.size() + 1)) return;
+    const int steps = (step.iteration + 1) * cycle_;
+    // Of a job that goes on from another's state, the epochs before are not known.
+    const int done = epochs_by(steps);
+    if (done <= (epochs_.empty() ? epochs_by(steps - cycle_) : epochs_.back().epoch)) return;
     const auto begin = std::chrono::steady_clock::now();
     replica_.keep_state();
     kept_ = Seconds(seconds_since(begin));
-    epochs_.push_back({.epoch = static_cast<int>(epochs_.size()) + 1, .steps = steps_, .at = trained_});
+    epochs_.push_back({.epoch = done, .steps = steps, .at = trained_});
   }
 
   void judge(const std::function<void(const Learned&)>& tell) {
     Learned last = epochs_.empty() ? Learned() : epochs_.back();
     ++last.epoch;
     last.judged = replica_.judge();
-    for (Learned& each : epochs_) {
-      each.judged = replica_.judge_kept(each.epoch - 1);
-      tell(each);
+    for (std::size_t i = 0; i < epochs_.size(); ++i) {
+      epochs_[i].judged = replica_.judge_kept(static_cast<int>(i));
+      tell(epochs_[i]);
     }
     tell(last);
   }
 
  private:
+  /// An epoch may end within a step's micro-batches.
+  int epochs_by(int steps) const { return steps * micro_batches_ / per_epoch_; }
+
   Replica& replica_;
-  double steps_per_epoch_;  ///< not a whole number where an epoch ends within a step's micro-batches
+  int micro_batches_, per_epoch_;
   int cycle_;
-  int steps_ = 0;
   Seconds trained_, kept_;       ///< in all steps, and for keeping the last model
   std::vector<Learned> epochs_;  ///< not judged yet
 };
@@ -195,7 +201,8 @@ Replica make_replica(const RecordingRequest& request) {
 
 TrainingEnd train(const TrainingRequest& asked, Endpoint* endpoint,
                   const std::function<void(const StepReport&)>& on_step,
-                  const std::function<void(const Learned&)>& on_learned) {
+                  const std::function<void(const Learned&)>& on_learned,
+                  const std::function<void(const CheckpointReport&)>& on_checkpoint) {
   const std::optional<Dataset> data = asked.data.empty() ? std::nullopt : std::optional(load_dataset(asked.data));
   const TrainingRequest request = data ? with_steps(asked, *data) : asked;
   check_request(request, endpoint);
@@ -213,10 +220,10 @@ TrainingEnd train(const TrainingRequest& asked, Endpoint* endpoint,
   };
   TrainingEnd end;
   if (endpoint == nullptr) {
-    train_alone(replica, request, see);
+    train_alone(replica, request, see, on_checkpoint);
     end.digest = replica.digest();
   } else {
-    end = train_together(replica, request, *endpoint, see);
+    end = train_together(replica, request, *endpoint, see, on_checkpoint);
     compare_digests(end.digest, request, endpoint->control());
   }
   if (epochs) epochs->judge(on_learned);

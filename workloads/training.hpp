@@ -17,10 +17,12 @@ namespace hbench {
 /// only serve. Every worker starts from the same seeded parameters and ends with identical ones: the mean of all, where
 /// ranks average with some others.
 /// Of data that is learned rank 0 tells in the end what it knew after each epoch, and then what ranks have agreed on.
+/// Each rank tells what it does with its checkpoints, where the request has such.
 /// \throws Error (lost_rank) naming late ranks, usage for an unknown model, wrong_data when ranks disagree.
 TrainingEnd train(
     const TrainingRequest& request, Endpoint* endpoint, const std::function<void(const StepReport&)>& on_step,
-    const std::function<void(const Learned&)>& on_learned = [](const Learned&) {});
+    const std::function<void(const Learned&)>& on_learned = [](const Learned&) {},
+    const std::function<void(const CheckpointReport&)>& on_checkpoint = [](const CheckpointReport&) {});
 
 /// What is recorded.
 struct RecordingRequest {

@@ -247,13 +247,14 @@ JobOutcome job_outcome(const RankReports& reports, const Exit& exit, int process
   // Of a job that we stop, the launcher names a rank that it has stopped for us.
   const LostRank lost = exit.timed_out ? LostRank() : lost_rank(exit.error_tail, reports.processes);
   if (!reports.failures.empty())
-    return {static_cast<ExitCode>(reports.failures.front().exit_code), words_of(reports.failures, lost)};
+    return {static_cast<ExitCode>(reports.failures.front().exit_code), words_of(reports.failures, lost), lost.rank};
   if (exit.timed_out)
     return {ExitCode::lost_rank, fmt::format("no rank reported for {:.0f} s; last known state: {}", timeout.value,
                                              behind(reports, processes))};
   if (exit.code == 0 && reports.complete) return {};
   if (!lost.text.empty())
-    return {ExitCode::lost_rank, fmt::format("{}; last known state: {}", lost.text, behind(reports, processes))};
+    return {ExitCode::lost_rank, fmt::format("{}; last known state: {}", lost.text, behind(reports, processes)),
+            lost.rank};
   // mpirun has exit codes above those of signals, 205 when it has lost a host's daemon.
   if (exit.code > 128 && exit.code <= 128 + kLastSignal)
     return {ExitCode::lost_rank, fmt::format("the process was ended by signal {}", exit.code - 128)};

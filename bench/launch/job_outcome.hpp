@@ -27,6 +27,7 @@ struct RankReports {
 struct JobOutcome {
   ExitCode code = ExitCode::good;
   std::string reason;  ///< one line; empty when good
+  int lost_rank = -1;  ///< that was lost, where it is known
 };
 
 /// Asks this host for the states of the ranks' processes.

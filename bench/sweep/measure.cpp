@@ -127,44 +127,62 @@ LaunchOutcome lost_launch(ExitCode code, int launch, const std::string& reason, 
           .overloaded = overloaded};
 }
 
-LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, int launch) {
+LaunchPlan plan_launch(const Case& asked, const MeasureOptions& options, int launch) {
   const PlannedCase job = planned(asked);
-  const bool alone = !job.strategy.communicates();
-  const std::optional<FrameworkChoice> framework =
-      asked.strategy.of_framework() ? std::optional(parse_framework(asked.strategy.framework)) : std::nullopt;
-  const int ranks =
-      framework ? framework_processes(*framework->framework, asked) : job.world(workers_per_node(asked)).ranks();
+  LaunchPlan plan{.order = {asked, options.warmup_steps, options.steps, options.budget, options.timeout,
+                            options.traced_steps, test_delay()},
+                  .start = {},
+                  .ranks = asked.strategy.of_framework()
+                               ? framework_processes(*parse_framework(asked.strategy.framework).framework, asked)
+                               : job.world(workers_per_node(asked)).ranks(),
+                  .refusal = {},
+                  .host_of_rank = {}};
   const bool has_job = ranks_are_processes(asked, job.strategy);
-  const int processes = has_job ? ranks : 1;
-  RankPlaces places = places_of(options.allocation, asked, ranks);
-  if (!places.refusal.empty()) return lost_launch(ExitCode::lost_rank, launch, places.refusal);
-  const std::vector<std::string> host_of_rank = places.host_of_rank;
+  const int processes = has_job ? plan.ranks : 1;
+  RankPlaces places = places_of(options.allocation, asked, plan.ranks);
+  plan.refusal = places.refusal;
+  plan.host_of_rank = places.host_of_rank;
   // Threads of one process are where its first rank is.
   if (!places.host_of_rank.empty()) places.host_of_rank.resize(static_cast<std::size_t>(processes));
-  WorkOrder order{asked,           options.warmup_steps, options.steps, options.budget,
-                  options.timeout, options.traced_steps, test_delay()};
-  if (const OwnModel* own = find_own_model(options.own_models, asked.workload); own != nullptr) order.own = *own;
+  if (const OwnModel* own = find_own_model(options.own_models, asked.workload); own != nullptr) plan.order.own = *own;
   // Another launch of what is learned begins with other parameters, in another order.
-  if (asked.training.epochs > 0) order.seed = static_cast<unsigned>(launch) + 1;
-  const NcclLog nccl(uses_nccl(asked), std::getenv("NCCL_DEBUG"));
+  if (asked.training.epochs > 0) plan.order.seed = static_cast<unsigned>(launch) + 1;
   // One thread per rank: a rank stands for one GPU and must not grow when it is alone.
-  std::map<std::string, std::string> environment = nccl.environment();
-  environment.insert({{"OMP_NUM_THREADS", "1"}, {"OPENBLAS_NUM_THREADS", "1"}, {"MKL_NUM_THREADS", "1"}});
+  std::map<std::string, std::string> environment{
+      {"OMP_NUM_THREADS", "1"}, {"OPENBLAS_NUM_THREADS", "1"}, {"MKL_NUM_THREADS", "1"}};
   if (asked.processes_per_gpu > 1)
     environment[kVisibleGpus] =
         first_gpus(std::getenv(kVisibleGpus), workers_per_node(asked) / asked.processes_per_gpu);
-  RankStart start{.launcher = has_job || !places.host_of_rank.empty() ? options.allocation.launcher : "local",
-                  .processes = processes,
-                  .worker = {options.program, "worker", to_json(order)},
-                  .environment = environment,
-                  // When rank 0 hangs, the others wait for twice the time-out before they say so.
-                  .timeout = options.timeout * (alone ? 1 : 2) + kGrace,
-                  .host_of_rank = places.host_of_rank,
-                  .network = options.network};
+  plan.start = {.launcher = has_job || !places.host_of_rank.empty() ? options.allocation.launcher : "local",
+                .processes = processes,
+                .worker = {},
+                .environment = std::move(environment),
+                // When rank 0 hangs, the others wait for twice the time-out before they say so.
+                .timeout = options.timeout * (job.strategy.communicates() ? 2 : 1) + kGrace,
+                .host_of_rank = std::move(places.host_of_rank),
+                .network = options.network};
+  return plan;
+}
+
+std::vector<std::string> worker_command(const MeasureOptions& options, const WorkOrder& order) {
+  return {options.program, "worker", to_json(order)};
+}
+
+LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, int launch) {
+  LaunchPlan plan = plan_launch(asked, options, launch);
+  if (!plan.refusal.empty()) return lost_launch(ExitCode::lost_rank, launch, plan.refusal);
+  const std::optional<FrameworkChoice> framework =
+      asked.strategy.of_framework() ? std::optional(parse_framework(asked.strategy.framework)) : std::nullopt;
+  const NcclLog nccl(uses_nccl(asked), std::getenv("NCCL_DEBUG"));
+  RankStart& start = plan.start;
+  start.environment.merge(nccl.environment());
   if (framework) {
-    start.worker = framework_rank(options.frameworks.find(framework->text())->second, to_json(order));
+    start.worker = framework_rank(options.frameworks.find(framework->text())->second, to_json(plan.order));
     start.environment.merge(framework_variables(*framework, start.host_of_rank, options.network));
+  } else {
+    start.worker = worker_command(options, plan.order);
   }
+  const int ranks = plan.ranks;
   LaunchLog log(launch, ranks);
   const LoadWatch load;
   const JobOutcome end = start_ranks(start, options.host, log.reports, [&](const WorkerLine& line) { log.note(line); });
@@ -175,8 +193,8 @@ LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, i
       return lost_launch(ExitCode::wrong_data, launch, wrong);
   std::ranges::move(load.samples(launch), std::back_inserter(log.samples));
   std::ranges::move(transport_samples(nccl.transports(), launch), std::back_inserter(log.samples));
-  if (order.delay.is_among(ranks)) log.samples.push_back(delay_sample(order.delay, launch));
-  std::ranges::move(rank_host_samples(options.run_hosts, host_of_rank, launch), std::back_inserter(log.samples));
+  if (plan.order.delay.is_among(ranks)) log.samples.push_back(delay_sample(plan.order.delay, launch));
+  std::ranges::move(rank_host_samples(options.run_hosts, plan.host_of_rank, launch), std::back_inserter(log.samples));
   LaunchOutcome outcome{.samples = std::move(log.samples), .traced = log.traced_steps()};
   for (const TracedStep& step : outcome.traced)
     std::ranges::move(ledger_samples(step), std::back_inserter(outcome.samples));

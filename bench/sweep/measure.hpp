@@ -13,6 +13,8 @@
 #include "bench/frameworks/framework_job.hpp"
 #include "bench/launch/allocation.hpp"
 #include "bench/launch/host.hpp"
+#include "bench/launch/start_ranks.hpp"
+#include "bench/worker/protocol.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units.hpp"
 #include "workloads/models/own_model.hpp"
@@ -59,6 +61,18 @@ std::string first_gpus(const char* visible, int count);
 
 /// A launch that failed, for a reason in one line; `overloaded` as in `LaunchOutcome`.
 LaunchOutcome lost_launch(ExitCode code, int launch, const std::string& reason, bool overloaded = false);
+
+/// A launch that is to be started.
+struct LaunchPlan {
+  WorkOrder order;
+  RankStart start;      ///< its worker is still to be said
+  int ranks = 1;        ///< processes, or threads of one
+  std::string refusal;  ///< why the allocation has no place for it; empty where it has
+  std::vector<std::string> host_of_rank;
+};
+LaunchPlan plan_launch(const Case& asked, const MeasureOptions& options, int launch);
+/// Of each rank of it, that is no framework's.
+std::vector<std::string> worker_command(const MeasureOptions& options, const WorkOrder& order);
 
 /// Runs one launch of a measured case in processes of its own, with the machine's load around it; a lost or hung rank
 /// is named in the reason, and no process stays behind. One rank is slowed down where HBENCH_TEST_DELAY says so.

@@ -88,11 +88,22 @@ void describe_fields(Walk& walk, Model& model) {
   walk("file", model.file)("loss", model.loss)("input", model.input);
 }
 
+template <class Walk, Either<CheckpointRequest> Request>
+void describe_fields(Walk& walk, Request& request) {
+  walk("folder", request.folder)("every", request.every)("resume", request.resume)("beside", request.beside);
+}
+
+template <class Walk, Either<PlantedFault> One>
+void describe_fields(Walk& walk, One& fault) {
+  walk("rank", fault.rank)("delay", fault.delay)("from", fault.from)("until", fault.until);
+}
+
 template <class Walk, Either<WorkOrder> Order>
 void describe_fields(Walk& walk, Order& order) {
   walk("case", order.asked)("warmup_steps", order.warmup_steps)("steps", order.steps)("budget", order.budget);
   walk("timeout", order.timeout)("traced_steps", order.traced_steps)("delay", order.delay);
   walk("emulation", order.emulation)("own", order.own)("seed", order.seed);
+  walk("checkpoint", order.checkpoint)("faults", order.faults);
 }
 
 template <class Walk, Either<LoopCase> Each>

@@ -43,6 +43,8 @@ struct WorkOrder {
   std::optional<EmulationOrder> emulation = {};
   std::optional<OwnModel> own = {};  ///< that `asked.workload` names
   unsigned seed = 1;
+  std::optional<CheckpointRequest> checkpoint = {};
+  std::vector<PlantedFault> faults = {};
 };
 
 /// One launch of collectives. Equal on all ranks.

@@ -75,6 +75,17 @@ void tell_learned(Rank rank, const Learned& learned, const Say& say) {
   tell("seconds", learned.at.value, "s");
 }
 
+void tell_checkpoint(Rank rank, const CheckpointReport& report, const Say& say) {
+  const auto tell = [&](std::string_view name, double value, const char* unit) {
+    say(SamplesLine{rank, 0, fmt::format("{}{}", metric::kCheckpoint, name), unit, false, report.steps, {value}});
+  };
+  using enum CheckpointReport::What;
+  if (report.what == damaged) return tell("damaged", 1, "1");
+  tell(report.what == brought ? "brought" : "bytes", static_cast<double>(report.bytes), "B");
+  tell("stall", report.stall.value, "s");
+  if (report.what == written) tell("writing", report.writing.value, "s");
+}
+
 /// `pin` binds the rank to its core. A GPU's rank is not bound: LibTorch's and NCCL's threads need cores of their own.
 ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Say& say,
                     const std::function<void()>& pin) {
@@ -86,11 +97,12 @@ ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Sa
     const auto on_learned = [&](const Learned& each) { tell_learned(rank, each, say); };
     const auto on_step = [&](const StepReport& step) {
       if (!step.spans.empty()) return spans.keep(step);
-      if (request.epochs > 0 && step.iteration % kToldOfEpochs != 0) return;
+      if (request.epochs > 0 && !request.checkpoint && step.iteration % kToldOfEpochs != 0) return;
       say(StepLine{rank, step.iteration, step.warmup, step.step.value, step.exposed.value});
       observer.see(step);
     };
-    const TrainingEnd end = train(request, endpoint, on_step, on_learned);
+    const TrainingEnd end = train(request, endpoint, on_step, on_learned,
+                                  [&](const CheckpointReport& each) { tell_checkpoint(rank, each, say); });
     observer.tell(rank, say);
     if (request.traced_steps > 0) spans.tell(endpoint, request.timeout, say);
     tell_end(rank, end, say);
@@ -162,7 +174,9 @@ TrainingRequest training_request(const WorkOrder& order) {
   request.budget = order.budget;
   request.timeout = order.timeout;
   request.traced_steps = order.traced_steps;
-  request.delay = order.delay;
+  request.faults = order.faults;
+  if (order.delay.is_set()) request.faults.push_back({.rank = order.delay.rank, .delay = order.delay.time});
+  request.checkpoint = order.checkpoint;
   request.data = order.asked.training.data;
   request.epochs = order.asked.training.epochs;
   if (order.asked.training.learning_rate > 0) request.learning_rate = order.asked.training.learning_rate;

@@ -235,6 +235,10 @@ PartialFile::~PartialFile() {
 
 void PartialFile::write(std::string_view bytes) { write_all(descriptor_, bytes); }
 
+void PartialFile::sync() {
+  if (fsync(descriptor_) != 0) fail();
+}
+
 void PartialFile::replace_target() {
   if (const std::optional<struct stat> before = status_of(target_)) {
     // The owner first, since that clears bits of the mode; only root may give files away.

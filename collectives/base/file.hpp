@@ -46,6 +46,8 @@ class PartialFile {
   const std::filesystem::path& target() const { return target_; }
   /// \throws std::runtime_error, for the rest of this class too.
   void write(std::string_view bytes);
+  /// Returns when what was written is on the disk.
+  void sync();
   /// Gives the file the target's name. Once.
   void replace_target();
 

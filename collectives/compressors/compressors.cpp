@@ -31,6 +31,8 @@ class Residual final : public GradientMemory {
     device_.keep_rest(compensated, residual_.floats);
   }
 
+  void walk(StateWalk& state) override { walk_floats(state, "residual", device_, residual_.floats); }
+
  private:
   Device& device_;
   DeviceFloats residual_;

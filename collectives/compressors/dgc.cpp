@@ -86,6 +86,11 @@ class Velocity final : public GradientMemory {
     }
   }
 
+  void walk(StateWalk& state) override {
+    walk_floats(state, "velocity", host_device(), velocity_);
+    walk_floats(state, "unsent", host_device(), unsent_);
+  }
+
  private:
   float clipping(std::span<const float> gradient) const {
     if (settings_.clip == 0) return 1;

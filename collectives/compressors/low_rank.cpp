@@ -156,6 +156,12 @@ void LowRankState::end(std::span<float> gradient) {
   ++step_;
 }
 
+void LowRankState::walk(StateWalk& state) {
+  state.number("low-rank step", step_);
+  walk_floats(state, "right factor", *device_, right_.floats);
+  walk_floats(state, "residual", *device_, residual_.floats);
+}
+
 LowRankState make_low_rank_state(const CompressorChoice& choice, std::int64_t elements, std::uint64_t seed,
                                  Device& device) {
   if (choice.compressor->exchange != Exchange::low_rank)

@@ -89,6 +89,7 @@ class LowRankState {
 
   /// What this rank's gradients had and its factors did not; empty without error feedback. For tests.
   std::span<const float> residual() const { return residual_.floats; }
+  void walk(StateWalk& state);
 
  private:
   LowRankShape shape_;

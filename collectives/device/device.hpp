@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "collectives/arithmetic/arithmetic.hpp"
+#include "collectives/base/state_walk.hpp"
 #include "collectives/base/units.hpp"
 
 namespace hbench {
@@ -107,6 +109,8 @@ void synchronize_noexcept(Device& device, const Event& event) noexcept;
 
 /// Zeros, which are there when it returns.
 DeviceFloats make_floats(Device& device, std::size_t count);
+/// Numbers in a device's memory, as a piece of a state.
+void walk_floats(StateWalk& state, std::string_view name, Device& device, std::span<float> floats);
 
 /// Host memory: work is done within the call. It has no state; any number of threads may share it.
 Device& host_device();

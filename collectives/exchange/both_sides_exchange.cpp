@@ -84,7 +84,8 @@ class BothSides final : public ExchangeStages {
     const Schedule scatter = endpoint.schedules().of(direct_scatter(), request.world, 1);
     sent_ = std::make_unique<EncodedParts>(device_, codec_, parts_of(scatter, operand_.elements()), buffer_);
     programs.push_back(endpoint.prepare(scatter, Operand::of(buffer_), sent_.get()));
-    if (memory_->sum == nullptr) memory_->sum = request.compressor.make_memory(std::ssize(own_part()), device_);
+    memory_->sum_elements = std::ssize(own_part());
+    if (memory_->sum == nullptr) memory_->sum = request.compressor.make_memory(memory_->sum_elements, device_);
     std::vector<std::int64_t> sizes;
     for (std::size_t part = 0; part < sent_->parts(); ++part)
       sizes.push_back(static_cast<std::int64_t>(sent_->size_of(part)));

@@ -55,6 +55,15 @@ ExchangeMemory::ExchangeMemory(const CompressorChoice& compressor, std::int64_t 
     factors.emplace(make_low_rank_state(compressor, elements, seed, device));
 }
 
+void ExchangeMemory::walk(StateWalk& state, const CompressorChoice& compressor) {
+  state.number("exchanges", step);
+  if (gradient != nullptr) gradient->walk(state);
+  state.number("elements of a part", sum_elements);
+  if (sum == nullptr && sum_elements > 0) sum = compressor.make_memory(sum_elements, device);
+  if (sum != nullptr) sum->walk(state);
+  if (factors) factors->walk(state);
+}
+
 ElementRange own_part(Endpoint& endpoint, const AlgorithmChoice& algorithm, const World& world,
                       const RankGroups& groups, std::span<const float> buffer) {
   const std::int64_t elements = std::ssize(buffer);

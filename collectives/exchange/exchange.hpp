@@ -30,12 +30,16 @@ struct ExchangeMemory {
   ExchangeMemory(const CompressorChoice& compressor, std::int64_t elements, std::uint64_t seed = 1,
                  Device& device = host_device());
 
+  /// \param compressor as it was made with
+  void walk(StateWalk& state, const CompressorChoice& compressor);
+
   Device& device;
   std::uint64_t seed;
   std::int32_t step = 0;  ///< exchanges begun
   std::unique_ptr<GradientMemory> gradient;
   /// Of the part that this rank adds up, where the sum is encoded as well; made by the first exchange.
   std::unique_ptr<GradientMemory> sum = nullptr;
+  std::int64_t sum_elements = 0;
   std::optional<LowRankState> factors;  ///< of low-rank compressors
 };
 

@@ -119,6 +119,15 @@ DeviceFloats make_floats(Device& device, std::size_t count) {
   return made;
 }
 
+void walk_floats(StateWalk& state, std::string_view name, Device& device, std::span<float> floats) {
+  const std::span<std::byte> there = std::as_writable_bytes(floats);
+  if (&device == &host_device()) return state.bytes(name, there);
+  std::vector<std::byte> here(there.size());
+  if (!state.brings()) device.read(there, here);
+  state.bytes(name, here);
+  if (state.brings()) device.write(here, there);
+}
+
 Device& host_device() {
   static HostDevice device;
   return device;

@@ -34,6 +34,7 @@ class Residual final : public GradientMemory {
     codec.decode(encoded, TransferKind::copy, lost_);
     for (std::size_t i = 0; i < lost_.size(); ++i) lost_[i] = compensated[i] - lost_[i];
   }
+  void walk(StateWalk& state) override { walk_floats(state, "lost", host_device(), lost_); }
 
  private:
   std::vector<float> lost_;

@@ -133,7 +133,7 @@ TEST(Training, TracesStepsAfterTheTimedOnes) {
   request.warmup_steps = 1;
   request.steps = 2;
   request.traced_steps = 2;
-  request.delay = {.rank = 1, .time = Seconds(0.02)};
+  request.faults = {{.rank = 1, .delay = Seconds(0.02)}};
   const auto outcomes = on_all_ranks(make_thread_endpoints(2), [&](Endpoint& endpoint) {
     std::vector<std::vector<Span>> traces;
     train(request, &endpoint,
@@ -155,7 +155,7 @@ TEST(Training, TracesStepsAfterTheTimedOnes) {
       EXPECT_EQ(wait.end, optimizer.begin);
       EXPECT_LE(optimizer.end, whole.end);
       // A test's delay is a part of the backward pass of its rank.
-      EXPECT_GE(backward.duration(), rank == 1 ? request.delay.time : Seconds(0));
+      EXPECT_GE(backward.duration(), rank == 1 ? *request.faults[0].delay : Seconds(0));
       EXPECT_GT(std::ranges::count(spans, SpanKind::communication, &Span::kind), 0);
     }
   }

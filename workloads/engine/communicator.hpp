@@ -53,6 +53,8 @@ class Communicator {
   /// Of a traced step, once the compute thread has waited for its end and before it begins the next: the spans of its
   /// buckets.
   std::vector<Span> end_trace() { return trace_.end(); }
+  /// Between two steps, for the compute thread: what this rank carries from one to the next beside the model.
+  void walk(StateWalk& state) { reducer_.walk(state); }
   /// A dedicated server: takes part in every step until the job ends. \throws Error (lost_rank).
   void serve();
   /// On rank 0, once the job has ended: how often servers applied a gradient, by the number of others

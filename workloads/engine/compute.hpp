@@ -75,6 +75,9 @@ class Compute {
   /// Of the state that training has left, which is equal on all workers after a cycle of the plan: of what the next
   /// outer updates start from where there are such.
   virtual std::uint64_t digest() const = 0;
+  /// All that the next steps depend on: parameters, the optimizer's state, what is drawn from. \pre `lay_out` and
+  /// `begin_outer` were called where they will be
+  virtual void walk(StateWalk&) {}
 };
 
 }  // namespace hbench

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "collectives/base/state_walk.hpp"
+
 namespace hbench {
 
 class LossScale {
@@ -17,6 +19,10 @@ class LossScale {
 
   bool scales() const { return scales_; }
   double value() const { return value_; }
+  void walk(StateWalk& state) {
+    state.number("loss scale", value_);
+    state.number("steps without overflow", good_steps_);
+  }
   /// After each step; whether its gradients are to be applied. All ranks hold the same sums, and so decide alike.
   bool update(bool gradients_are_finite) {
     if (!scales_) return true;

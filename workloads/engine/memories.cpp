@@ -99,6 +99,10 @@ class OfParts final : public GradientMemory {
     }
   }
 
+  void walk(StateWalk& state) override {
+    for (const Part& part : parts_) part.memory->walk(state);
+  }
+
   void update(std::span<const float> compensated, std::span<const std::byte> encoded, const Codec& codec) override {
     const std::span<float> decoded = scratch_.of(compensated.size());
     codec.decode(encoded, TransferKind::copy, decoded);
@@ -182,12 +186,7 @@ GradientMemories::GradientMemories(const CompressorChoice& compressor, const Gra
 
 std::shared_ptr<ExchangeMemory> GradientMemories::of(const Bucket& bucket, std::int32_t step) {
   if (compressor_.verbatim() || compressor_.compressor->exchange == Exchange::per_hop) return nullptr;
-  if (compressor_.needs_fixed_buckets()) {
-    const std::int64_t elements = bucket.bytes(layout_.bytes()) / static_cast<std::int64_t>(sizeof(float));
-    auto& known = buckets_[bucket];
-    if (known == nullptr) known = std::make_shared<ExchangeMemory>(compressor_, elements, seed_, scratch_.device());
-    return known;
-  }
+  if (compressor_.needs_fixed_buckets()) return of_fixed(bucket);
   // Buckets of one step draw different numbers.
   const auto first = static_cast<std::size_t>(bucket.tensors.front());
   const std::uint64_t place =
@@ -198,17 +197,50 @@ std::shared_ptr<ExchangeMemory> GradientMemories::of(const Bucket& bucket, std::
   return memory;
 }
 
+std::shared_ptr<ExchangeMemory>& GradientMemories::of_fixed(const Bucket& bucket) {
+  auto& known = buckets_[bucket];
+  const std::int64_t elements = bucket.bytes(layout_.bytes()) / static_cast<std::int64_t>(sizeof(float));
+  if (known == nullptr) known = std::make_shared<ExchangeMemory>(compressor_, elements, seed_, scratch_.device());
+  return known;
+}
+
+GradientMemories::Part& GradientMemories::part(int tensor, std::int64_t begin, std::int64_t elements) {
+  Part& known = parts_[{tensor, begin}];
+  if (known.memory == nullptr) known = {compressor_.make_memory(elements, scratch_.device()), elements};
+  return known;
+}
+
 std::unique_ptr<GradientMemory> GradientMemories::of_parts(const Bucket& bucket) {
   std::vector<OfParts::Part> parts;
   for (const int tensor : bucket.tensors) {
     const std::int64_t size = layout_.elements[static_cast<std::size_t>(tensor)];
     const std::int64_t elements =
         bucket.whole() ? size : (bucket.end - bucket.begin) / static_cast<std::int64_t>(sizeof(float));
-    auto& memory = parts_[{tensor, bucket.begin}];
-    if (memory == nullptr) memory = compressor_.make_memory(elements, scratch_.device());
-    parts.push_back({memory.get(), static_cast<std::size_t>(elements)});
+    parts.push_back({part(tensor, bucket.begin, elements).memory.get(), static_cast<std::size_t>(elements)});
   }
   return std::make_unique<OfParts>(std::move(parts), scratch_);
+}
+
+void GradientMemories::walk(StateWalk& state) {
+  struct Row {
+    std::int64_t tensor, begin, elements;
+  };
+  std::vector<Row> rows;
+  for (const auto& [place, known] : parts_) rows.push_back({place.first, place.second, known.elements});
+  state.numbers("parts with residuals", rows);
+  for (const Row& row : rows) part(static_cast<int>(row.tensor), row.begin, row.elements).memory->walk(state);
+
+  std::vector<Bucket> buckets;
+  for (const auto& [bucket, known] : buckets_) buckets.push_back(bucket);
+  auto count = std::ssize(buckets);
+  state.number("buckets with residuals", count);
+  buckets.resize(static_cast<std::size_t>(count));
+  for (Bucket& bucket : buckets) {
+    state.numbers("tensors of a bucket", bucket.tensors);
+    state.number("begin of a bucket", bucket.begin);
+    state.number("end of a bucket", bucket.end);
+    of_fixed(bucket)->walk(state, compressor_);
+  }
 }
 
 }  // namespace hbench

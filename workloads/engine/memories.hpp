@@ -89,15 +89,25 @@ class GradientMemories {
   /// For the exchange of `bucket`, the `exchange`-th of this rank. Null where nothing is carried over or drawn. Valid
   /// as long as this object lives, and for one exchange of a tensor at a time.
   std::shared_ptr<ExchangeMemory> of(const Bucket& bucket, std::int32_t exchange);
+  /// \pre no exchange is in flight
+  void walk(StateWalk& state);
 
  private:
+  /// Of a tensor, or of a piece of it.
+  struct Part {
+    std::unique_ptr<GradientMemory> memory;
+    std::int64_t elements = 0;
+  };
+
   std::unique_ptr<GradientMemory> of_parts(const Bucket& bucket);
+  Part& part(int tensor, std::int64_t begin, std::int64_t elements);
+  std::shared_ptr<ExchangeMemory>& of_fixed(const Bucket& bucket);
   const CompressorChoice& compressor_;
   const GradientLayout& layout_;
   std::uint64_t seed_;
   Scratch scratch_;
-  std::map<std::pair<int, std::int64_t>, std::unique_ptr<GradientMemory>> parts_;  ///< by tensor and first byte
-  std::map<Bucket, std::shared_ptr<ExchangeMemory>> buckets_;                      ///< of those that must stay the same
+  std::map<std::pair<int, std::int64_t>, Part> parts_;         ///< by tensor and first byte
+  std::map<Bucket, std::shared_ptr<ExchangeMemory>> buckets_;  ///< of those that must stay the same
 };
 
 }  // namespace hbench

@@ -33,6 +33,7 @@ inline constexpr int kConsensusTag = 5;
 inline constexpr int kProgressTag = 6;
 inline constexpr int kLeavingTag = 7;
 inline constexpr int kUnseenTag = 8;
+inline constexpr int kCheckpointTag = 9;
 
 /// Numbers in a window of `64 * Words` from `first`, which is a multiple of that.
 template <std::size_t Words>

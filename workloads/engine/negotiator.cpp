@@ -108,7 +108,7 @@ class CoordinatorSide final : public Negotiator {
         plan_(plan),
         coordinator_(StepProgress(plan, request.strategy.fusion, layout.bytes()), request.world.workers),
         outbox_(transport),
-        progress_{.start = plan.start()} {
+        progress_(begin_of(request, plan.start())) {
     for (Rank worker = 1; worker < request.world.workers; ++worker) {
       inboxes_.push_back(std::make_unique<Inbox<Announcement>>(transport, worker, kAnnouncementTag));
     }

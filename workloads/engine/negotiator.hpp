@@ -5,6 +5,7 @@
 /// included, to exchange the buckets that its fusion policies make. Where ranks do not meet in collectives there is
 /// nothing to agree on: each walks the plan for itself.
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -84,6 +85,12 @@ struct JobProgress {
     traced += phase == Phase::traced ? iterations : 0;
   }
 };
+
+/// Where a job begins, or goes on. \param start as `StepPlan::start`
+inline JobProgress begin_of(const TrainingRequest& request, int start) {
+  const int warm_at = start + request.warmup_steps;
+  return {.steps = request.first_step, .timed = std::max(0, request.first_step - warm_at), .start = start};
+}
 
 /// What follows the timed steps. Once the budget is spent three times, one traced step is enough.
 inline Phase next_traced_phase(const TrainingRequest& request, const JobProgress& progress) {

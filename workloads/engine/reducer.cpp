@@ -59,6 +59,11 @@ Reducer::~Reducer() {
   synchronize_noexcept(endpoint_.device());
 }
 
+void Reducer::walk(StateWalk& state) {
+  state.number("exchanging steps", step_);
+  memories_.walk(state);
+}
+
 void Reducer::begin_step() {
   ++step_;
   launched_ = 0;

@@ -47,6 +47,8 @@ class Reducer {
   /// Returns the parts of the buffer that the reduce-scatter `task` has left whole on this rank, in this step so far.
   const std::vector<ElementRange>& own_parts(int task) const { return own_parts_[static_cast<std::size_t>(task)]; }
   int in_flight() const;
+  /// \pre nothing is in flight
+  void walk(StateWalk& state);
 
   /// The collective that has run longer than `patience`, if there is one.
   const Operation* late(Seconds patience) const;

@@ -393,7 +393,7 @@ ReplayEnd replay(const TrainingRequest& request, const ReplayRequest& replayed, 
   Replay compute(replayed, rank, request.world.workers, request.strategy.compressor.verbatim(),
                  request.strategy.method.plan(request.strategy.overlap,
                                               {.elements = replayed.timeline.elements(), .units = replayed.units}));
-  TrainingEnd end = train_together(compute, whole, endpoint, on_step, [&](const Handover& handover) {
+  TrainingEnd end = train_together(compute, whole, endpoint, on_step, {}, [&](const Handover& handover) {
     compute.watch([&handover] { return handover.communicating(); });
   });
   end.consensus_distance.reset();  // of what stands for parameters it says nothing

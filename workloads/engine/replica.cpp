@@ -272,6 +272,30 @@ struct Replica::State {
     return TensorNumbers(std::move(all));
   }
 
+  /// Where the optimizer's parameters lie: in these parts of the memory, or all of them.
+  TensorNumbers updated() const {
+    std::vector<at::Tensor> some;
+    for (const ElementRange& part : parts) some.push_back(flat_parameters.slice(0, part.begin, part.end));
+    return TensorNumbers(parts.empty() ? parameters : std::move(some));
+  }
+
+  void walk(StateWalk& to) {
+    TensorNumbers(state()).walk(to, "parameters");
+    to.number("updates", updates);
+    to.number("updates before momenta", frozen);
+    to.numbers("own parts", parts);
+    bool has_state = !kept.empty();
+    to.number("optimizer", has_state);
+    if (has_state && kept.empty()) kept = zeros_like(updated(), options.optimizer.state());
+    for (TensorNumbers& each : kept) each.walk(to, "optimizer");
+    if (outer != nullptr) outer->walk(to);
+    at::Generator generator = at::globalContext().defaultGenerator(place);
+    const std::scoped_lock lock(generator.mutex());
+    TensorNumbers drawn({generator.get_state()});
+    drawn.walk(to, "random numbers");
+    if (to.brings()) generator.set_state(drawn.tensor(0));
+  }
+
   /// These parts, which arrive in any order, in the order of the state that is kept for them.
   const std::vector<ElementRange>& kept_order(std::span<const ElementRange> given) {
     std::vector<ElementRange> sorted(given.begin(), given.end());
@@ -479,6 +503,11 @@ Judged Replica::judge_kept(int number) {
     for (std::size_t i = 0; i < into.size(); ++i) into[i].copy_(kept[i]);
     return state_->judge();
   });
+}
+
+void Replica::walk(StateWalk& state) {
+  const at::NoGradGuard guard;
+  translated([&] { state_->walk(state); });
 }
 
 std::uint64_t Replica::digest() const {

@@ -77,6 +77,7 @@ class Replica final : public Compute {
 
   /// Of what ranks agree on.
   std::uint64_t digest() const override;
+  void walk(StateWalk& state) override;
   /// A copy of what ranks agree on, in forward order: what outer updates start from, or without such all parameters.
   std::vector<float> agreed() const;
   /// A copy of all parameters, in forward order.

@@ -28,6 +28,15 @@ TensorNumbers TensorNumbers::zeros() const {
   return TensorNumbers(std::move(all));
 }
 
+void TensorNumbers::walk(StateWalk& state, std::string_view name) {
+  for (at::Tensor& tensor : tensors_) {
+    at::Tensor here = tensor.detach().to(at::kCPU).contiguous();
+    if (state.brings() && here.is_alias_of(tensor)) here = here.clone();
+    state.bytes(name, {static_cast<std::byte*>(here.data_ptr()), here.nbytes()});
+    if (state.brings()) tensor.copy_(here);
+  }
+}
+
 std::vector<TensorNumbers> zeros_like(const TensorNumbers& numbers, int times) {
   std::vector<TensorNumbers> all;
   for (int i = 0; i < times; ++i) all.push_back(numbers.zeros());
@@ -83,6 +92,14 @@ OuterUpdates::OuterUpdates(const OuterUpdate& update, const std::vector<at::Tens
 }
 
 OuterUpdates::~OuterUpdates() = default;
+
+void OuterUpdates::walk(StateWalk& state) {
+  TensorNumbers(originals_).walk(state, "outer parameters");
+  for (const auto& fragment : fragments_) {
+    fragment->step.walk(state);
+    for (TensorNumbers& kept : fragment->kept) kept.walk(state, "outer optimizer");
+  }
+}
 
 void OuterUpdates::take_deltas(int fragment) {
   Fragment& mine = *fragments_[static_cast<std::size_t>(fragment)];

@@ -8,6 +8,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "workloads/optimizers/optimizer.hpp"
@@ -22,6 +23,8 @@ class TensorNumbers final : public Numbers {
   TensorNumbers zeros() const;
   /// One of its tensors, in the same memory.
   TensorNumbers of(std::size_t tensor) const { return TensorNumbers({tensors_[tensor]}); }
+  const at::Tensor& tensor(std::size_t number) const { return tensors_[number]; }
+  void walk(StateWalk& state, std::string_view name);
 
   void assign(const Numbers& a) override;
   void multiply(double factor) override;
@@ -49,6 +52,7 @@ class OuterUpdates {
 
   void take_deltas(int fragment);
   void apply(int fragment, int ranks);
+  void walk(StateWalk& state);
   /// What the next updates start from, by parameter.
   const std::vector<at::Tensor>& originals() const { return originals_; }
 

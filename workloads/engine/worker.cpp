@@ -1,7 +1,10 @@
 #include "workloads/engine/worker.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <thread>
 
@@ -86,11 +89,13 @@ void forward(Compute& compute, const TrainingRequest& request, int step, double 
   compute.forward(first + request.micro_batches - 1);
 }
 
-/// A test's delay is of the backward pass: what the device has left of the forward pass hides nothing of it.
-void delay_backward(const TrainingRequest& request, Rank rank, Device& device) {
-  if (rank != request.delay.rank) return;
-  synchronize(device);
-  request.delay.sleep(rank);
+/// Faults are of the backward pass: what the device has left of the forward pass hides nothing of them.
+void strike(const TrainingRequest& request, Rank rank, int step, Device& device) {
+  for (const PlantedFault& fault : request.faults) {
+    if (!fault.is_due(rank, step)) continue;
+    synchronize(device);
+    fault.strike();
+  }
 }
 
 /// Gradients, times `scale`, are the sum over `batches`. `own`: where this rank applies some alone; null: all.
@@ -168,6 +173,7 @@ class PlanWalk {
 
   Phase next() const { return next_; }  ///< what follows the last iteration in which ranks exchanged something
   double loss() const { return loss_; }
+  void walk(StateWalk& state) { scale_.walk(state); }
   /// Returns the time for which computing has waited, since the last call.
   Seconds take_exposed() { return std::exchange(exposed_, Seconds(0)); }
 
@@ -201,7 +207,7 @@ class PlanWalk {
   void backward(int task) {
     const int unit = plan_.task(task).unit;
     if (unit == Task::kWhole || unit + 1 == std::ssize(plan_.units))
-      delay_backward(request_, endpoint_.transport().rank(), compute_.device());
+      strike(request_, endpoint_.transport().rank(), step_, compute_.device());
     if (unit != Task::kWhole) {
       compute_.by_units()->backward(unit);
       return announce_all(task);
@@ -285,11 +291,52 @@ class PlanWalk {
   Seconds exposed_;
 };
 
+/// What has to be the same in a job that goes on from another's state.
+std::string in_words(const TrainingRequest& request) {
+  const TrainingStrategy& strategy = request.strategy;
+  return fmt::format("{} by {}, {}, {}, {}", request.own ? request.own->file : request.model, strategy.method.text(),
+                     strategy.compressor.text(), strategy.trained_with().text(), entry_of(strategy.precision).name);
+}
+
+/// Null where there are none.
+std::unique_ptr<Checkpoints> checkpoints_of(const TrainingRequest& request, Rank rank, const OnCheckpoint& report) {
+  if (!request.checkpoint) return nullptr;
+  return std::make_unique<Checkpoints>(*request.checkpoint, in_words(request), rank, request.world.workers, report);
+}
+
+/// The request of what is left of the job. \param transport null: this rank is alone
+TrainingRequest going_on(TrainingRequest request, const StepPlan& plan, Checkpoints* checkpoints,
+                         Transport* transport) {
+  if (checkpoints == nullptr) return request;
+  const CheckpointFound found = checkpoints->find(transport, setup_timeout(request));
+  const bool as_many = found.steps == 0 || found.ranks == request.world.workers;
+  if (!as_many && sharded(plan).optimizer)
+    throw Error(ExitCode::usage,
+                fmt::format("each of {} ranks has kept a part of the optimizer's state, and this job has {}",
+                            found.ranks, request.world.workers),
+                "go on with as many ranks as before");
+  // A step of more ranks takes more of the data.
+  const std::int64_t ranks = as_many || request.data.empty() ? request.world.workers : found.ranks;
+  request.first_step = static_cast<int>(found.steps * ranks / request.world.workers) / plan.cycle() * plan.cycle();
+  return request;
+}
+
 }  // namespace
 
-void train_alone(Compute& compute, const TrainingRequest& request, const OnStep& on_step) {
-  JobProgress progress{.start = request.strategy.method.plan(request.strategy.overlap).start()};
+void train_alone(Compute& compute, const TrainingRequest& asked, const OnStep& on_step,
+                 const OnCheckpoint& on_checkpoint) {
+  const StepPlan plan = asked.strategy.method.plan(asked.strategy.overlap);
+  const std::unique_ptr<Checkpoints> checkpoints = checkpoints_of(asked, 0, on_checkpoint);
+  const TrainingRequest request = going_on(asked, plan, checkpoints.get(), nullptr);
+  JobProgress progress = begin_of(request, plan.start());
   LossScale scale = loss_scale_of(request);
+  const Checkpoints::Walks walks{.shared =
+                                     [&](StateWalk& state) {
+                                       compute.walk(state);
+                                       scale.walk(state);
+                                     },
+                                 .own = [](StateWalk&) {}};
+  if (checkpoints) checkpoints->bring(walks, request.first_step);
   StepTrace trace(0, Lane::compute, compute.device());
   if (request.strategy.on_gpu) compute.warm_up();
   const auto job_begin = Clock::now();
@@ -298,7 +345,7 @@ void train_alone(Compute& compute, const TrainingRequest& request, const OnStep&
     if (phase == Phase::traced) trace.begin();
     forward(compute, request, progress.steps, scale.value());
     trace.lap(SpanKind::forward);
-    delay_backward(request, 0, compute.device());
+    strike(request, 0, progress.steps, compute.device());
     compute.backward({}, scale.value());
     compute.add_gradients(false);
     trace.lap(SpanKind::backward);
@@ -317,7 +364,11 @@ void train_alone(Compute& compute, const TrainingRequest& request, const OnStep&
     progress.count(phase);
     progress.elapsed = between(job_begin, end);
     begin = end;
+    if (!checkpoints) continue;
+    checkpoints->see(progress.steps, walks);
+    begin = Clock::now();
   }
+  if (checkpoints) checkpoints->finish();
 }
 
 namespace {
@@ -329,6 +380,7 @@ struct Job {
   const StepPlan& plan;
   const GradientLayout& layout;
   const ModelMemory& memory;
+  Checkpoints* checkpoints;  ///< null: there are none
 };
 
 StepPlan plan_of(const TrainingRequest& request, const GradientLayout& layout, std::vector<std::vector<int>> units) {
@@ -346,10 +398,17 @@ TrainingEnd take_steps(Compute& compute, const Job& job, const OnStep& on_step,
   const CommunicationThread thread(communicator, handover);
   StepTrace trace(job.endpoint.transport().rank(), Lane::compute, compute.device());
   PlanWalk walk(plan, compute, job.request, job.endpoint, handover, trace, job.layout.tensors(), job.memory);
+  const Checkpoints::Walks walks{.shared =
+                                     [&](StateWalk& state) {
+                                       compute.walk(state);
+                                       walk.walk(state);
+                                     },
+                                 .own = [&](StateWalk& state) { communicator.walk(state); }};
+  if (job.checkpoints != nullptr) job.checkpoints->bring(walks, job.request.first_step);
   SentBytes sent(job.request, job.endpoint);
-  Phase phase = next_phase(job.request, {.start = plan.start()});
+  Phase phase = next_phase(job.request, begin_of(job.request, plan.start()));
   auto begin = Clock::now();
-  for (int cycle = 0; phase != Phase::stop; ++cycle) {
+  for (int cycle = job.request.first_step / plan.cycle(); phase != Phase::stop; ++cycle) {
     const bool traced = phase == Phase::traced;
     const auto cycle_begin = begin;
     std::vector<Span> exchanges;
@@ -374,27 +433,34 @@ TrainingEnd take_steps(Compute& compute, const Job& job, const OnStep& on_step,
                .loss = walk.loss(),
                .spans = spans});
     phase = walk.next();
+    if (job.checkpoints == nullptr) continue;
+    job.checkpoints->see((cycle + 1) * plan.cycle(), walks);
+    begin = Clock::now();
   }
+  if (job.checkpoints != nullptr) job.checkpoints->finish();
   return {.unseen = communicator.unseen(), .sent = sent.per_iteration()};
 }
 
 }  // namespace
 
-TrainingEnd train_together(Compute& compute, const TrainingRequest& request, Endpoint& endpoint, const OnStep& on_step,
-                           const std::function<void(const Handover&)>& begin_job) {
-  if (reduces_nothing(request, request.strategy.method.plan(request.strategy.overlap))) {
-    train_alone(compute, request, on_step);
+TrainingEnd train_together(Compute& compute, const TrainingRequest& asked, Endpoint& endpoint, const OnStep& on_step,
+                           const OnCheckpoint& on_checkpoint, const std::function<void(const Handover&)>& begin_job) {
+  if (reduces_nothing(asked, asked.strategy.method.plan(asked.strategy.overlap))) {
+    train_alone(compute, asked, on_step, on_checkpoint);
     return {.digest = compute.digest()};
   }
   const GradientLayout own = compute.record_layout();
-  const GradientLayout layout = share_layout(&own, endpoint.control(), setup_timeout(request));
+  const GradientLayout layout = share_layout(&own, endpoint.control(), setup_timeout(asked));
   UnitPasses* const by_units = compute.by_units();
-  const StepPlan plan = plan_of(request, layout, by_units != nullptr ? by_units->units() : StepPlan().units);
+  const StepPlan plan = plan_of(asked, layout, by_units != nullptr ? by_units->units() : StepPlan().units);
+  const std::unique_ptr<Checkpoints> checkpoints = checkpoints_of(asked, endpoint.transport().rank(), on_checkpoint);
+  const TrainingRequest request = going_on(asked, plan, checkpoints.get(), &endpoint.control());
   const ModelMemory memory = model_memory(endpoint, layout, plan);
   compute.lay_out(layout, memory);
   if (plan.outer) compute.begin_outer(*plan.outer, fragments_of(plan, layout.tensors()));
   if (request.strategy.on_gpu) compute.warm_up();
-  TrainingEnd end = take_steps(compute, {request, endpoint, plan, layout, memory}, on_step, begin_job);
+  TrainingEnd end =
+      take_steps(compute, {request, endpoint, plan, layout, memory, checkpoints.get()}, on_step, begin_job);
   if (takes_means_with_some(plan)) end.consensus_distance = take_common_mean(request, endpoint, memory);
   end.digest = compute.digest();
   return end;

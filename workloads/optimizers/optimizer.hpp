@@ -120,6 +120,8 @@ class OuterStep {
   /// The optimizer steps from the original by the mean of the deltas of `ranks`, and `parameters` become what it comes
   /// to.
   void apply(const Numbers& sum_of_deltas, int ranks, Numbers& parameters);
+  /// What is not in memory of the caller.
+  void walk(StateWalk& state) { state.number("outer steps", steps_); }
 
  private:
   OuterUpdate update_;

@@ -264,6 +264,16 @@ std::string refuse_groups_of_engine(const TrainingStrategy& strategy, const Step
 
 }  // namespace
 
+std::string refuse_checkpoints(const TrainingStrategy& strategy, const World& world) {
+  const StepPlan plan = strategy.method.plan(strategy.overlap);
+  const auto lags = [](const Task& task) { return task.lag > 0; };
+  if (!in_lockstep(plan) || std::ranges::any_of(plan.tasks, lags))
+    return fmt::format("{} has no checkpoints: its ranks are not all after the same step at a time",
+                       strategy.method.text());
+  if (world.ranks() > world.workers) return "ranks that only serve have no checkpoints: let servers be workers too";
+  return "";
+}
+
 std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
   if (!strategy.method.division.none())
     return fmt::format("{} divides the model among ranks, which hbench's engine does not: it is simulated only",

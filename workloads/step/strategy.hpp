@@ -75,6 +75,9 @@ std::string refuse_fragments(const MethodChoice& method, std::size_t tensors);
 /// they do, or there are none.
 std::string refuse_groups(const MethodChoice& method, int gpus_per_node);
 
+/// Why a job cannot go on from what its ranks have written after a step: one sentence; empty when it can.
+std::string refuse_checkpoints(const TrainingStrategy& strategy, const World& world);
+
 /// Why hbench's own engine cannot do so, whatever can be simulated: one sentence; empty when it can. A replay of a
 /// recorded step is no training of a model.
 std::string refuse_engine(const TrainingStrategy& strategy, bool replays);

@@ -14,13 +14,34 @@
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/span.hpp"
-#include "collectives/base/test_delay.hpp"
 #include "collectives/network/rank_layout.hpp"
 #include "workloads/models/own_model.hpp"
+#include "workloads/step/fault.hpp"
 #include "workloads/step/strategy.hpp"
 #include "workloads/step/timeline.hpp"
 
 namespace hbench {
+
+/// Where a job leaves what another one goes on from.
+struct CheckpointRequest {
+  std::string folder = {};
+  int every = 1;        ///< steps, or as many more as end a cycle of the method's plan
+  bool resume = false;  ///< begins with the newest state that all ranks have, where there is one
+  bool beside = true;   ///< is written while steps go on
+};
+
+/// What a rank did with a checkpoint.
+struct CheckpointReport {
+  enum class What : std::uint8_t {
+    written,
+    brought,  ///< back
+    damaged   ///< found so, and left for an older one
+  } what = What::written;
+  int steps = 0;  ///< done by then
+  std::int64_t bytes = 0;
+  Seconds stall;    ///< for which the rank trained nothing
+  Seconds writing;  ///< to the disk
+};
 
 /// What one rank trains, and how its gradients travel. Equal on all ranks.
 struct TrainingRequest {
@@ -58,7 +79,9 @@ struct TrainingRequest {
   /// Batch normalisation with its running statistics: samples then do not see each other, and it makes no
   /// difference how they are spread over workers.
   bool freeze_batch_norm = false;
-  TestDelay delay;  ///< of one rank's backward passes
+  std::vector<PlantedFault> faults = {};
+  std::optional<CheckpointRequest> checkpoint = {};
+  int first_step = 0;  ///< of the job that it goes on from; those before are done
   /// The factor by which the clock of the job is slower than that of what it stands for (emulation): the times that
   /// fusion policies are called with are divided by it.
   double dilation = 1;
