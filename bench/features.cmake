@@ -9,6 +9,7 @@ set(HBENCH_FEATURES
   job
   learn
   profile
+  recover
   submit
   track
   validate)
