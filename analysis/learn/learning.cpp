@@ -66,13 +66,14 @@ LearnedCase case_of(const CaseResult& result) {
 }
 
 void find_target(LearnedCase& learned, double wanted) {
-  std::vector<double> accuracies, epochs, seconds, bytes;
+  std::vector<double> accuracies, epochs, steps, seconds, bytes;
   for (const LearnedLaunch& launch : learned.launches) {
     accuracies.push_back(launch.accuracy);
     const int epoch = wanted > 0 ? launch.epochs_to(wanted) : 0;
     if (epoch == 0) continue;
     const LearnedEpoch& there = launch.epochs[static_cast<std::size_t>(epoch - 1)];
     epochs.push_back(epoch);
+    steps.push_back(there.steps);
     seconds.push_back(there.seconds);
     if (learned.step_bytes) bytes.push_back(there.steps * *learned.step_bytes);
   }
@@ -80,8 +81,30 @@ void find_target(LearnedCase& learned, double wanted) {
   learned.reached = static_cast<int>(epochs.size());
   if (epochs.empty() || epochs.size() < learned.launches.size()) return;
   learned.epochs = mean_over(epochs);
+  learned.steps = mean_over(steps);
   learned.seconds = mean_over(seconds);
   if (!bytes.empty()) learned.bytes = mean_over(bytes);
+}
+
+/// Of the simulated results, the one of the same strategy.
+void find_elsewhere(LearnedCase& learned, const std::vector<CaseResult>& results) {
+  for (const CaseResult& result : results) {
+    if (result.asked.evidence != Evidence::simulated || result.asked.workload != learned.asked.workload ||
+        result.asked.gpus != learned.asked.gpus || result.asked.strategy.label() != learned.asked.strategy.label())
+      continue;
+    LearnedElsewhere there{.profile = result.asked.profile, .step = {}, .seconds = {}};
+    for (const Sample& sample : result.samples) {
+      if (sample.metric == metric::kStep) there.step.value = sample.value;
+      if (sample.metric == "step_seconds_low") there.step.low = sample.value;
+      if (sample.metric == "step_seconds_high") there.step.high = sample.value;
+    }
+    const auto scaled = [&](double steps) {
+      return LaunchMean{steps * there.step.value, steps * there.step.low, steps * there.step.high};
+    };
+    if (there.step.value <= 0) continue;
+    if (learned.steps) there.seconds = scaled(learned.steps->value);
+    learned.elsewhere = there;
+  }
 }
 
 void compare(LearnedCase& learned, const LearnedCase& reference) {
@@ -144,6 +167,7 @@ Learning learning_of(const std::vector<CaseResult>& results, double wanted) {
     LearnedCase learned = case_of(result);
     if (learned.launches.empty()) continue;
     find_target(learned, wanted);
+    find_elsewhere(learned, results);
     learning.cases.push_back(std::move(learned));
   }
   for (LearnedCase& learned : learning.cases)

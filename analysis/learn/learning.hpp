@@ -47,6 +47,13 @@ enum class AccuracyKept : std::uint8_t {
 };
 std::string_view to_string(AccuracyKept kept);
 
+/// The same training on another network: as many steps as were measured, each as long as it is simulated there.
+struct LearnedElsewhere {
+  std::string profile;
+  LaunchMean step;                    ///< seconds, with its 90 % band
+  std::optional<LaunchMean> seconds;  ///< to the accuracy that is wanted, where all launches reached it
+};
+
 struct LearnedCase {
   Case asked;
   std::vector<LearnedLaunch> launches;
@@ -56,11 +63,12 @@ struct LearnedCase {
   LaunchMean accuracy;  ///< in the end
   int reached = 0;      ///< launches that were as accurate as wanted
   /// Until then, where all launches were.
-  std::optional<LaunchMean> epochs, seconds;
+  std::optional<LaunchMean> epochs, steps, seconds;
   std::optional<LaunchMean> bytes;  ///< that a worker sends; where ranks count them
   /// Of the accuracy to that of the reference, launch by launch: they began with the same parameters.
   std::optional<LaunchMean> difference;
-  std::optional<AccuracyKept> kept;  ///< none of the reference, and of one launch
+  std::optional<AccuracyKept> kept;           ///< none of the reference, and of one launch
+  std::optional<LearnedElsewhere> elsewhere;  ///< where a network was asked for
 
   /// Each epoch's mean over launches; of as many as all have.
   std::vector<LearnedEpoch> curve() const;
@@ -76,7 +84,7 @@ struct Learning {
   const LearnedCase* reference(const Case& of) const;
 };
 
-/// Of the results that have learned something.
+/// Of the results that have learned something, each with what is simulated of its strategy on as many GPUs.
 Learning learning_of(const std::vector<CaseResult>& results, double wanted);
 
 /// `accuracy=0.9`, `0.9`, `90%`. \throws Error (usage).

@@ -22,6 +22,16 @@
 namespace hbench {
 namespace {
 
+/// That of the data which is asked for.
+std::string usual_model_of(const std::vector<std::string>& asked) {
+  std::string data = "mnist1d";
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (asked[i] == "--data" && i + 1 < asked.size()) data = asked[i + 1];
+    if (asked[i].starts_with("--data=")) data = asked[i].substr(std::string_view("--data=").size());
+  }
+  return std::string(usual_model(data));
+}
+
 /// Those of the sweep that trains: what was asked for, and what is usual here where that says nothing.
 std::vector<std::string> sweep_arguments(std::vector<std::string> asked) {
   const std::pair<const char*, const char*> usual[] = {
@@ -32,7 +42,11 @@ std::vector<std::string> sweep_arguments(std::vector<std::string> asked) {
     return std::ranges::any_of(
         asked, [&](const std::string& each) { return each == flag || each.starts_with(std::string(flag) + "="); });
   };
-  std::vector<std::string> more{"--evidence", "measured", "--no-calibrate"};
+  // Steps on another network are those of nodes like this machine there.
+  const bool elsewhere = given("--profile");
+  std::vector<std::string> more{"--evidence", elsewhere ? "measured,simulated" : "measured",
+                                elsewhere ? "--calibrate" : "--no-calibrate"};
+  if (elsewhere && !given("--workload")) more.insert(more.end(), {"--workload", usual_model_of(asked)});
   if (!given("--optimizer") && !given("--learning-rate"))
     more.insert(more.end(), {"--optimizer", "momentum", "--learning-rate", "0.05"});
   for (const auto& [flag, value] : usual)
@@ -69,10 +83,12 @@ ExitCode run_learn(const Call& call) {
       "Flags of hbench sweep go along: --method, --compressor, --gpus, --workload, --batch, --launches (seeds) ...\n"
       "Examples:\n  hbench learn --until accuracy=0.9 --compressor none,topk:0.01,ef:topk:0.01 --launches 2\n"
       "  hbench learn --method synchronous,local-sgd:8 --epochs 20 --launches 1 --out learn.html\n"
+      "  hbench learn --until accuracy=0.9 --compressor none,topk:0.01 --launches 2 --profile hkbu-10gbe\n"
       "Data: mnist1d, fashion-mnist (with --workload lenet5), or a folder with files of MNIST or CIFAR-10: hbench list "
       "data");
   app.add_option("--until", until, "accuracy to reach, such as accuracy=0.9: time, epochs and bytes until then");
   app.pass_on(sweep_flags);
+  output.take_tools();
   output.add_options(app);
   add_verbosity(app, verbosity);
   if (app.parse(call)) return ExitCode::good;
@@ -98,7 +114,10 @@ ExitCode run_learn(const Call& call) {
   if (!sweep.plan.refused.empty())
     answer.blocks.emplace_back(Paragraph{fmt::format("Left out: {}.", reasons(sweep.plan.refused))});
   if (output.for_terminal()) answer.title.clear();  // the first line answers
-  output.deliver(answer, [&] { return learning_json(learning); });
+  const ToolFormat* tool = output.tool();
+  output.deliver(answer, [&] {
+    return tool != nullptr ? tool_output(*tool, learned_figures(learning)) : learning_json(learning);
+  });
   return interrupted() ? ExitCode::interrupted : worst;
 }
 

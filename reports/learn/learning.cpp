@@ -52,6 +52,51 @@ void mean_fields(Row& row, const LaunchMean& mean) {
   row.field("high", mean.high);
 }
 
+void elsewhere_fields(Row& row, const LearnedElsewhere& there) {
+  row.field("profile", there.profile);
+  row.object("step_seconds", there.step, mean_fields, "simulated; the ends are those of the 90 % band");
+  row.object("seconds_to_target", there.seconds, mean_fields, "measured steps, each as long");
+}
+
+/// The network on which steps are simulated as well; empty where there is none.
+std::string network_of(const Learning& learning) {
+  for (const LearnedCase& each : learning.cases)
+    if (each.elsewhere) return each.elsewhere->profile;
+  return "";
+}
+
+void elsewhere_columns(Row& row, const LearnedCase& learned, const Learning& learning) {
+  const std::string network = network_of(learning);
+  if (network.empty()) return;
+  const auto& there = learned.elsewhere;
+  row.number(fmt::format("step on {}", network), there ? format(Seconds(there->step.value)) : "-", 1);
+  if (learning.wanted > 0)
+    row.number(fmt::format("to {} there", wanted_text(learning.wanted)),
+               there && there->seconds ? seconds_band(*there->seconds) : "-", 1);
+}
+
+/// ` On NAME (simulated) ring + topk:0.01 is 1.9 times as fast per step as ring, and 0.7 times to 90 %.`: the quickest
+/// step there beside that of synchronous training; empty where nothing is simulated.
+std::string verdict_elsewhere(const Learning& learning) {
+  const LearnedCase* quickest = nullptr;
+  for (const LearnedCase& each : learning.cases) {
+    const bool other = each.elsewhere && learning.reference(each.asked) != &each && each.difference;
+    if (other && (quickest == nullptr || each.elsewhere->step.value < quickest->elsewhere->step.value))
+      quickest = &each;
+  }
+  const LearnedCase* reference = quickest != nullptr ? learning.reference(quickest->asked) : nullptr;
+  if (reference == nullptr || !reference->elsewhere) return "";
+  const LearnedElsewhere &there = *quickest->elsewhere, &as = *reference->elsewhere;
+  std::string text = fmt::format(" On {} (simulated) {} is {:.2g} times as fast per step as {}", there.profile,
+                                 label_of(*quickest), as.step.value / there.step.value, label_of(*reference));
+  if (there.seconds && as.seconds)
+    text +=
+        fmt::format(", and {:.2g} times to {}", as.seconds->value / there.seconds->value, wanted_text(learning.wanted));
+  else if (learning.wanted > 0 && as.seconds)
+    text += fmt::format(", and does not reach {} in every launch", wanted_text(learning.wanted));
+  return text + ".";
+}
+
 void epoch_fields(Row& row, const LearnedEpoch& epoch) {
   row.field("seconds", epoch.seconds, "since the first step");
   row.field("steps", epoch.steps);
@@ -89,6 +134,8 @@ void case_fields_of(Row& row, const LearnedCase& learned, const Learning& learni
       .in("points", points_band, 1, "-");
   row.field("kept", kept_text(learning, learned), "the accuracy of synchronous training, within a point")
       .in("accuracy is");
+  row.object("elsewhere", learned.elsewhere, elsewhere_fields, "as many steps on another network");
+  elsewhere_columns(row, learned, learning);
   const std::vector<LearnedEpoch> curve = learned.curve();
   row.rows("epochs", curve, epoch_fields, "means over launches");
 }
@@ -125,7 +172,7 @@ std::string verdict(const Learning& learning) {
                                              reference->seconds->value / first.seconds->value)
                                : fmt::format(" Synchronous {} is so in {} of {} launches.", label_of(*reference),
                                              reference->reached, reference->launches.size());
-  return text + all_that(learning, AccuracyKept::lost, "Accuracy is lost by") +
+  return text + verdict_elsewhere(learning) + all_that(learning, AccuracyKept::lost, "Accuracy is lost by") +
          all_that(learning, AccuracyKept::not_known, "Not known");
 }
 
@@ -160,11 +207,19 @@ Document learning_document(const Learning& learning) {
       }));
   const auto fields = [&](Row& row, const LearnedCase& learned) { case_fields_of(row, learned, learning); };
   document.blocks.emplace_back(table_of(learning.cases, fields, {.caption = "The quickest first"}));
+  const std::string network = network_of(learning);
+  const std::string elsewhere =
+      network.empty() ? ""
+                      : fmt::format(
+                            " On {} nothing is measured: as many steps as here, each as long as it is simulated "
+                            "of nodes like this machine on that network.",
+                            network);
   document.blocks.emplace_back(Paragraph{
       "Measured. Each launch has parameters and an order of samples of its own, the same for all strategies. Ranges "
       "are 95 % intervals of the mean over launches. Looking at the accuracy is not timed. Kept: all of the interval "
       "of the difference to synchronous training is above -1 point; lost: it is below 0 and reaches further; not "
-      "known: more launches would tell (--launches)."});
+      "known: more launches would tell (--launches)." +
+      elsewhere});
   return document;
 }
 
@@ -173,6 +228,23 @@ std::string learning_json(const Learning& learning, Form form) {
     row.field("wanted_accuracy", if_positive(of.wanted));
     row.rows("cases", of.cases, [&](Row& each, const LearnedCase& learned) { case_fields_of(each, learned, of); });
   });
+}
+
+std::vector<ToolFigure> learned_figures(const Learning& learning) {
+  std::vector<ToolFigure> figures;
+  for (const LearnedCase& learned : learning.cases) {
+    Launch accuracies, seconds;
+    for (const LearnedLaunch& launch : learned.launches) {
+      accuracies.push_back(launch.accuracy);
+      if (const int epoch = learned.seconds ? launch.epochs_to(learning.wanted) : 0; epoch > 0)
+        seconds.push_back(launch.epochs[static_cast<std::size_t>(epoch - 1)].seconds);
+    }
+    const std::string who = fmt::format("{} {}", learned.asked.workload, who_is(learned));
+    figures.push_back({who + " accuracy", "accuracy", false, std::move(accuracies)});
+    if (!seconds.empty())
+      figures.push_back({fmt::format("{} to {}", who, wanted_text(learning.wanted)), "s", true, std::move(seconds)});
+  }
+  return figures;
 }
 
 }  // namespace hbench

@@ -17,6 +17,7 @@ namespace {
 /// A case whose launches have these accuracies after each epoch of 10 s and 40 steps, the last in the end too.
 CaseResult trained(const char* compressor, const char* method, const std::vector<std::vector<double>>& launches) {
   CaseResult result{.asked = learning_case(compressor, static_cast<int>(launches.front().size()))};
+  result.asked.evidence = Evidence::measured;
   result.asked.strategy.method = method;
   const auto add = [&](int launch, int epoch, const std::string& metric, double value) {
     result.samples.push_back({.launch = launch, .iteration = epoch, .metric = metric, .value = value});
@@ -53,6 +54,30 @@ TEST(Learning, CountsEpochsTimeAndBytesToAnAccuracy) {
 TEST(Learning, CountsNoBytesOfAMethodThatBeginsInAnotherWay) {
   EXPECT_TRUE(learning_of({trained("none", "local-sgd:8", {{0.9}})}, 0.8).cases[0].bytes);
   EXPECT_FALSE(learning_of({trained("none", "post-local-sgd:8:20", {{0.9}})}, 0.8).cases[0].bytes);
+}
+
+TEST(Learning, TakesAsManyStepsOnAnotherNetwork) {
+  const auto simulated = [](const char* compressor, int gpus) {
+    CaseResult result{.asked = learning_case(compressor, 0)};
+    result.asked.evidence = Evidence::simulated;
+    result.asked.gpus = gpus;
+    result.asked.profile = "hkbu-10gbe";
+    for (const auto& [metric, value] :
+         {std::pair("step_seconds", 0.5), std::pair("step_seconds_low", 0.4), std::pair("step_seconds_high", 0.8)})
+      result.samples.push_back({.metric = metric, .value = value, .unit = "s"});
+    return result;
+  };
+  const CaseResult measured = trained("topk:0.01", "", {{0.5, 0.8, 0.9}, {0.6, 0.92, 0.85}});
+  const Learning learning =
+      learning_of({measured, simulated("none", 2), simulated("topk:0.01", 4), simulated("topk:0.01", 2)}, 0.8);
+  ASSERT_EQ(learning.cases.size(), 1U) << "what is simulated learns nothing";
+  const LearnedElsewhere& there = learning.cases[0].elsewhere.value();
+  EXPECT_EQ(there.profile, "hkbu-10gbe");
+  EXPECT_EQ(there.step.value, 0.5);
+  EXPECT_DOUBLE_EQ(there.seconds->value, 80 * 0.5) << "two epochs of 40 steps";
+  EXPECT_DOUBLE_EQ(there.seconds->low, 80 * 0.4);
+  EXPECT_DOUBLE_EQ(there.seconds->high, 80 * 0.8);
+  EXPECT_FALSE(learning_of({measured, simulated("none", 2)}, 0.8).cases[0].elsewhere);
 }
 
 TEST(Learning, HasNoTimeToWhatNotAllLaunchesReach) {

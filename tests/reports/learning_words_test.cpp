@@ -43,6 +43,23 @@ TEST(LearningInWords, SaysWhoIsAccurateFirstAndWhoIsNot) {
             "Accuracy is lost by: ring + topk:0.01.");
 }
 
+TEST(LearningInWords, ComparesStepsAndAccuracyOnAnotherNetwork) {
+  Learning learning = example(0.9);
+  learning.cases[0].elsewhere =
+      LearnedElsewhere{.profile = "hkbu-10gbe", .step = {0.2, 0.1, 0.3}, .seconds = LaunchMean{20, 10, 30}};
+  learning.cases[1].elsewhere =
+      LearnedElsewhere{.profile = "hkbu-10gbe", .step = {0.1, 0.1, 0.2}, .seconds = LaunchMean{40, 20, 60}};
+  EXPECT_NE(
+      verdict_of(learning).find(
+          " On hkbu-10gbe (simulated) ring + topk:0.01 is 2 times as fast per step as ring, and 0.5 times to 90 %."),
+      std::string::npos);
+  learning.cases[1].elsewhere->seconds.reset();
+  EXPECT_NE(verdict_of(learning).find("as ring, and does not reach 90 % in every launch."), std::string::npos);
+  const auto json = nlohmann::json::parse(learning_json(learning)).at("cases");
+  EXPECT_EQ(json.at(0).at("elsewhere").at("seconds_to_target").at("high"), 30);
+  EXPECT_EQ(nlohmann::json::parse(learning_json(example(0.9))).at("cases").at(0).at("elsewhere"), nullptr);
+}
+
 TEST(LearningInWords, NamesAFewOfManyStrategies) {
   Learning learning = example(0);
   for (const char* each : {"sign", "onebit", "dgc"}) {
@@ -60,6 +77,19 @@ TEST(LearningInWords, DrawsBytesOfThoseThatCountThem) {
   EXPECT_EQ(time.series.size(), 2U);
   ASSERT_EQ(bytes.series.size(), 1U);
   EXPECT_DOUBLE_EQ(bytes.series[0].points[0].x, 40);
+}
+
+TEST(LearningInWords, GivesToolsAccuracyAndTimeWithTheirDirections) {
+  Learning learning = example(0.9);
+  learning.cases[0].seconds = LaunchMean{10, 9, 11};
+  const std::vector<ToolFigure> figures = learned_figures(learning);
+  ASSERT_EQ(figures.size(), 3U) << "the second case has no time to 90 %";
+  EXPECT_EQ(figures[0].name, "cnn1d ring on 2 ranks accuracy");
+  EXPECT_FALSE(figures[0].larger_is_worse);
+  EXPECT_EQ(figures[1].name, "cnn1d ring on 2 ranks to 90 %");
+  EXPECT_TRUE(figures[1].larger_is_worse);
+  EXPECT_EQ(figures[1].launches, Launch{10});
+  EXPECT_EQ(figures[2].launches, Launch{0.8});
 }
 
 TEST(LearningInWords, SaysInJsonWhetherAccuracyIsKept) {
