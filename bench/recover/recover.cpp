@@ -33,8 +33,9 @@
 namespace hbench {
 namespace {
 
-/// A job that loses its ranks again and again is given up.
+/// A job that loses its ranks again and again is given up, and sooner where it comes to no step.
 constexpr std::size_t kMostLosses = 64;
+constexpr int kMostLivesWithoutStep = 3;
 
 struct RecoverOptions {
   std::filesystem::path folder;  ///< of checkpoints; empty: one that goes with the program
@@ -55,11 +56,15 @@ class Job {
 
   RecoveryRun run(std::optional<OnFailure> policy) {
     run_.policy = policy;
+    int without_step = 0;
     while (!interrupted()) {
       const JobOutcome end = live();
+      without_step = done_ > 0 ? 0 : without_step + 1;
       if (interrupted() || end.code == ExitCode::good) break;
       run_.failure = end.reason;
-      if (!policy || end.code != ExitCode::lost_rank || run_.losses.size() == kMostLosses) break;
+      if (!policy || end.code != ExitCode::lost_rank || run_.losses.size() == kMostLosses ||
+          without_step == kMostLivesWithoutStep)
+        break;
       run_.losses.push_back(
           {.reason = end.reason, .at = last_at(), .done = done_, .resumed = 0, .ranks = 0, .seconds = {}});
       if (*policy == OnFailure::stop || (*policy == OnFailure::shrink && !shrink(end.lost_rank))) break;

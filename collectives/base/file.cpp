@@ -217,7 +217,7 @@ std::string why_not_replaceable(const fs::path& file) {
 PartialFile::PartialFile(fs::path target) : target_(std::move(target)) {
   std::random_device random;
   do {
-    path_ = target_.parent_path() / fmt::format(".hbench-{:08x}{:08x}", random(), random());
+    path_ = target_.parent_path() / fmt::format("{}{:08x}{:08x}", kBegin, random(), random());
     descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   } while (descriptor_ < 0 && errno == EEXIST);
   if (descriptor_ < 0) fail();

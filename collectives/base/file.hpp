@@ -36,6 +36,8 @@ std::string why_not_replaceable(const std::filesystem::path& file);
 /// unless it has replaced `target`.
 class PartialFile {
  public:
+  static constexpr std::string_view kBegin = ".hbench-";  ///< of the random name
+
   /// \throws std::runtime_error in the system's words.
   explicit PartialFile(std::filesystem::path target);
   ~PartialFile();

@@ -100,6 +100,7 @@ while [ $kills -lt ${HBENCH_KILLS:-8} ]; do
   kills=$((kills + 1))
 done
 "$worker" worker "$(cat killed.json)" > killed.out || exit 1
+[ -z "$(find killed -name '.hbench-*')" ] || echo 'only a part of a checkpoint is left'
 [ $begun -ge 3 ] || echo "only $begun were killed"
 grep -c '"step"' killed.out
 [ "$(digest whole.out)" = "$(digest killed.out)" ] && echo 'the same' || cat killed.out

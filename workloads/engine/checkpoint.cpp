@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -101,13 +100,25 @@ std::optional<std::vector<std::byte>> load(const fs::path& file, const std::stri
   if (first.substr(kFirstLine.size()) != kVersion)
     throw Error(ExitCode::usage, fmt::format("{} was written by another version of hbench", file.string()),
                 "go on with that version, or give another folder");
-  const std::vector<char> text{std::istreambuf_iterator<char>(stream), {}};
-  const auto bytes = std::as_bytes(std::span(text));
-  if (head_of(of, bytes) != first + "\n" + of + "\n" + sum + "\n") return std::nullopt;
+  std::error_code error;
+  const auto all = fs::file_size(file, error), head = static_cast<std::uintmax_t>(stream.tellg());
+  if (error || all < head) return std::nullopt;
+  std::vector<std::byte> bytes(all - head);
+  stream.read(reinterpret_cast<char*>(bytes.data()), std::ssize(bytes));
+  if (!stream || head_of(of, bytes) != first + "\n" + of + "\n" + sum + "\n") return std::nullopt;
   if (of != job)
     throw Error(ExitCode::usage, fmt::format("{} is of {}, and this job is {}", file.string(), of, job),
                 "train the same with the same flags, or give another folder");
-  return std::vector<std::byte>(bytes.begin(), bytes.end());
+  return bytes;
+}
+
+/// What killed ranks had not finished. No rank writes before all have looked for checkpoints.
+void remove_rests(const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<fs::path> rests;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (entry.path().filename().string().starts_with(PartialFile::kBegin)) rests.push_back(entry.path());
+  for (const fs::path& rest : rests) fs::remove(rest, ignored);
 }
 
 void sync_folder(const fs::path& folder) {
@@ -185,6 +196,7 @@ std::vector<Checkpoints::File> Checkpoints::usable_files() const {
 }
 
 CheckpointFound Checkpoints::find(Transport* transport, Seconds timeout) {
+  remove_rests(request_.folder);
   std::vector<File> known = usable_files();
   const auto all_say = [&](bool yes) { return greatest_of_all(transport, timeout, {yes ? 1 : 0}) == 1; };
   if (!request_.resume && all_say(known.empty())) return {};
