@@ -345,6 +345,18 @@ TEST(FrameworkPlan, LeavesOutWhatIsAbsentWithTheLineThatInstallsItAndGoesOn) {
   EXPECT_EQ(plan.refused[0].why, "not installed for python3 (fix: pip install horovod)");
 }
 
+TEST(FrameworkPlan, LeavesOutAFrameworkWhoseMethodIsNotAskedFor) {
+  LocalMachine machine = machine_with_ddp();
+  machine.frameworks["pytorch-ddp:local-sgd"] = machine.frameworks["pytorch-ddp"];
+  SweepRequest request = request_for({"pytorch-ddp", "pytorch-ddp:local-sgd"});
+  request.methods = {"local-sgd:4"};
+  const Plan plan = plan_of(request, machine);
+  EXPECT_THAT(labels_of(plan), Contains(HasSubstr("pytorch-ddp:local-sgd 1.13.1")));
+  EXPECT_THAT(labels_of(plan), Not(Contains("pytorch-ddp 1.13.1 on 2")));
+  ASSERT_EQ(plan.refused.size(), 1);
+  EXPECT_EQ(plan.refused[0].why, "it trains by synchronous, which --method leaves out");
+}
+
 TEST(FrameworkPlan, CountsTheProcessesOfServers) {
   const Plan plan = plan_of(request_for({"tensorflow-ps"}), machine_with_ddp());
   const auto measured = std::ranges::find_if(
