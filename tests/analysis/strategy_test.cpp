@@ -49,6 +49,20 @@ TEST(ATrainingStrategy, PointsIntoTheTables) {
   EXPECT_EQ(no_communication(false, Precision::float32).world(1, 1), World());
 }
 
+TEST(ATrainingStrategy, IsOfProcessesWhereALauncherStartsThemOrOnSeveralNodes) {
+  const auto processes = [](const char* executor, int nodes) {
+    Case asked = stored({.algorithm = "ring", .compressor = "none", .fusion = "none"}, {.executor = executor});
+    asked.nodes = nodes;
+    return ranks_are_processes(asked, planned(asked).strategy);
+  };
+  EXPECT_TRUE(processes("mpi", 1));
+  EXPECT_FALSE(processes("threads", 1));
+  EXPECT_TRUE(processes("threads", 2));
+  const TrainingStrategy alone = no_communication(false, Precision::float32);
+  EXPECT_FALSE(ranks_are_processes(stored({.algorithm = "none", .overlap = false}), alone));
+  EXPECT_FALSE(alone.overlap) << "as it is stored";
+}
+
 TEST(ATrainingStrategy, OfASimulatedCaseHasNoExecutor) {
   Case simulated = stored(kServers);
   simulated.evidence = Evidence::simulated;

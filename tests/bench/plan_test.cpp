@@ -277,6 +277,22 @@ TEST(SweepPlan, HasEveryCaseOnceHoweverOftenItWasAskedFor) {
   EXPECT_THAT(plan.cases, Not(IsEmpty()));
 }
 
+TEST(SweepPlan, HasNoMoreGpusThanAClusterHas) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "single.toml").string();
+  std::string text = bytes_of(std::filesystem::path(HBENCH_SOURCE_DIR) / "cluster-profiles/lambda-8x-v100.toml");
+  const std::size_t value = text.find("value = 8", text.find("gpus_per_node"));
+  ASSERT_NE(value, std::string::npos);
+  text.replace(value, 9, "value = 1");
+  write_bytes(file, text);
+  SweepRequest request = small_request();
+  request.gpus = {1, 2};
+  request.profiles = {file};
+  const Plan plan = plan_of(request);
+  for (const Case& asked : plan.cases) EXPECT_EQ(asked.gpus, 1);
+  EXPECT_THAT(refusals(plan), Contains(HasSubstr("its profile has 1 node at most")));
+}
+
 TEST(SweepPlan, NotesRatesThatNoWorkloadHas) {
   const TemporaryFolder folder;
   const std::string file = (folder / "own.toml").string();

@@ -105,6 +105,17 @@ TEST_F(TakeTurns, CutManyCasesIntoBlocksWithBaselinesOfTheirOwn) {
   for (const std::string& name : names) EXPECT_EQ(paired_launches(kept[name]).size(), 2u) << name;
 }
 
+TEST_F(TakeTurns, PutAsManyCasesAsABlockHoldsIntoOne) {
+  for (const std::size_t count : {kMostBesideABaseline - 1, kMostBesideABaseline}) {
+    order.clear();
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < count; ++i) names.push_back(fmt::format("{} of {}", i, count));
+    take(names, {.launches = 2, .more = 0});
+    EXPECT_EQ(std::ranges::count_if(order, [](const std::string& name) { return name.starts_with("none"); }), 2)
+        << count;
+  }
+}
+
 TEST_F(TakeTurns, RepeatALaunchThatFailedAndKeepTheOthers) {
   seconds = [](const std::string& name, int number) { return name == "none" ? 1.0 : number == 1 ? 0.0 : 2.0; };
   take({"ring"}, {.launches = 3, .more = 0});
