@@ -277,6 +277,22 @@ TEST(SweepPlan, HasEveryCaseOnceHoweverOftenItWasAskedFor) {
   EXPECT_THAT(plan.cases, Not(IsEmpty()));
 }
 
+TEST(SweepPlan, OverlapsAsARecordedJobDid) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "own.toml").string();
+  const std::string text = bytes_of(std::filesystem::path(HBENCH_SOURCE_DIR) / "workloads/traces/resnet50.toml");
+  for (const bool overlaps : {true, false}) {
+    write_bytes(file, "buckets = [100, 61]\n" + text +
+                          "\n[recorded]\nstep = \"60 ms\"\noverlap = " + (overlaps ? "true" : "false") + "\n");
+    SweepRequest request = small_request();
+    request.gpus = {8};
+    request.workloads = {file};
+    const Plan plan = plan_of(request);
+    ASSERT_FALSE(plan.cases.empty()) << reasons(plan.refused);
+    EXPECT_EQ(plan.cases.back().strategy.overlap, overlaps);
+  }
+}
+
 TEST(SweepPlan, HasNoMoreGpusThanAClusterHas) {
   const TemporaryFolder folder;
   const std::string file = (folder / "single.toml").string();
