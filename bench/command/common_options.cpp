@@ -34,6 +34,21 @@ void add_label(std::map<std::string, std::string>& labels, const std::string& pa
 
 }  // namespace
 
+std::optional<std::string> passed_value(const std::vector<std::string>& flags, std::string_view flag) {
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    if (!flags[i].starts_with(flag)) continue;
+    const std::string rest = flags[i].substr(flag.size());
+    if (rest.starts_with('=')) return rest.substr(1);
+    if (rest.empty() && i + 1 < flags.size()) return flags[i + 1];
+  }
+  return std::nullopt;
+}
+
+void add_usual(std::vector<std::string>& flags, std::initializer_list<std::pair<const char*, const char*>> usual) {
+  for (const auto& [flag, value] : usual)
+    if (!passed_value(flags, flag)) flags.insert(flags.end(), {flag, value});
+}
+
 Seconds time_flag(const std::string& text, std::string_view flag) {
   try {
     const Seconds time = parse_seconds(text);

@@ -9,7 +9,9 @@
 #include <climits>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +31,11 @@ inline constexpr const char* kLabelHelp =
 /// is no pair, a key of other characters than letters, digits, `.`, `-` and `_`, an empty or unprintable value, and a
 /// key that is given twice.
 void add_labels(Arguments& arguments, std::map<std::string, std::string>& labels, const char* help = kLabelHelp);
+
+/// The value of a flag among those for another verb (`Arguments::pass_on`); none where it is not given.
+std::optional<std::string> passed_value(const std::vector<std::string>& flags, std::string_view flag);
+/// Adds to them those of `usual` that are not given, with their values.
+void add_usual(std::vector<std::string>& flags, std::initializer_list<std::pair<const char*, const char*>> usual);
 
 /// `30s`, `500ms`: above 0. \throws Error (usage) that names the flag.
 Seconds time_flag(const std::string& text, std::string_view flag);

@@ -22,37 +22,31 @@
 namespace hbench {
 namespace {
 
-/// That of the data which is asked for.
-std::string usual_model_of(const std::vector<std::string>& asked) {
-  std::string data = "mnist1d";
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    if (asked[i] == "--data" && i + 1 < asked.size()) data = asked[i + 1];
-    if (asked[i].starts_with("--data=")) data = asked[i].substr(std::string_view("--data=").size());
-  }
-  return std::string(usual_model(data));
-}
-
-/// Those of the sweep that trains: what was asked for, and what is usual here where that says nothing.
-std::vector<std::string> sweep_arguments(std::vector<std::string> asked) {
-  const std::pair<const char*, const char*> usual[] = {
-      {"--data", "mnist1d"}, {"--epochs", "40"},        {"--gpus", "2"},     {"--algorithm", "ring"},
-      {"--batch", "50"},     {"--compressor", "none"},  {"--launches", "5"}, {"--more-launches", "0"},
-      {"--device", "cpu"},   {"--servers", "colocated"}};
-  const auto given = [&](std::string_view flag) {
-    return std::ranges::any_of(
-        asked, [&](const std::string& each) { return each == flag || each.starts_with(std::string(flag) + "="); });
-  };
+/// Those of the sweep that trains: what was asked for, and what is usual here where that says nothing. \throws Error
+/// (usage) for several networks.
+std::vector<std::string> sweep_arguments(std::vector<std::string> flags) {
+  const bool has_optimizer = passed_value(flags, "--optimizer") || passed_value(flags, "--learning-rate");
+  if (!has_optimizer) add_usual(flags, {{"--optimizer", "momentum"}, {"--learning-rate", "0.05"}});
+  add_usual(flags, {{"--data", "mnist1d"},
+                    {"--epochs", "40"},
+                    {"--gpus", "2"},
+                    {"--algorithm", "ring"},
+                    {"--batch", "50"},
+                    {"--compressor", "none"},
+                    {"--launches", "5"},
+                    {"--more-launches", "0"},
+                    {"--device", "cpu"},
+                    {"--servers", "colocated"}});
+  const std::optional<std::string> network = passed_value(flags, "--profile");
+  if (network && network->find(',') != network->npos)
+    throw Error(ExitCode::usage, fmt::format("--profile {}: one other network at a time", *network),
+                "name one of them");
+  const std::string model(usual_model(*passed_value(flags, "--data")));
+  if (network) add_usual(flags, {{"--workload", model.c_str()}});
   // Steps on another network are those of nodes like this machine there.
-  const bool elsewhere = given("--profile");
-  std::vector<std::string> more{"--evidence", elsewhere ? "measured,simulated" : "measured",
-                                elsewhere ? "--calibrate" : "--no-calibrate"};
-  if (elsewhere && !given("--workload")) more.insert(more.end(), {"--workload", usual_model_of(asked)});
-  if (!given("--optimizer") && !given("--learning-rate"))
-    more.insert(more.end(), {"--optimizer", "momentum", "--learning-rate", "0.05"});
-  for (const auto& [flag, value] : usual)
-    if (!given(flag)) more.insert(more.end(), {flag, value});
-  asked.insert(asked.end(), more.begin(), more.end());
-  return asked;
+  flags.insert(flags.end(),
+               {"--evidence", network ? "measured,simulated" : "measured", network ? "--calibrate" : "--no-calibrate"});
+  return flags;
 }
 
 std::vector<std::string> failures(const std::vector<CaseResult>& results) {

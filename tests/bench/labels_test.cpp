@@ -26,6 +26,16 @@ TEST(Labels, ArePairs) {
             (Labels{{"branch", "main"}, {"commit", "abc"}, {"note.1", "a = b, c"}, {"a-b", "1"}, {"a_b", "2"}}));
 }
 
+TEST(PassedFlags, KeepTheirValuesAndGetTheUsualOfThoseThatLack) {
+  std::vector<std::string> flags{"--gpus", "4", "--steps=7", "--profiles", "x", "--last"};
+  EXPECT_EQ(passed_value(flags, "--gpus"), "4");
+  EXPECT_EQ(passed_value(flags, "--steps"), "7");
+  EXPECT_EQ(passed_value(flags, "--profile"), std::nullopt) << "another flag begins so";
+  EXPECT_EQ(passed_value(flags, "--last"), std::nullopt);
+  add_usual(flags, {{"--gpus", "2"}, {"--batch", "50"}});
+  EXPECT_THAT(flags, ElementsAre("--gpus", "4", "--steps=7", "--profiles", "x", "--last", "--batch", "50"));
+}
+
 TEST(Labels, ThatAreNoneAreAUsageError) {
   for (const char* text : {"main", "=main", "branch=", "a b=c", "branch=two\nlines", "="})
     expect_error([&] { labels_of({text}); }, ExitCode::usage, HasSubstr("--label"),

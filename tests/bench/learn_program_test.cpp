@@ -68,6 +68,7 @@ TEST(Learn, RefusesWhatMakesNoSense) {
       {"learn --until accuracy=1.5", "--until accuracy=1.5 is no accuracy between 0 and 1"},
       {"learn --data mnist2d", "did you mean 'mnist1d'"},
       {"learn --epochs 0", "--epochs"},
+      {"learn --profile hkbu-10gbe,aws-p5", "--profile hkbu-10gbe,aws-p5: one other network at a time"},
       {"sweep --epochs 3 --evidence measured", "--epochs and --learning-rate are of data, and there are none"},
   };
   const Workplace workplace;
