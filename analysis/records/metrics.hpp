@@ -48,9 +48,6 @@ inline constexpr std::string_view kSent = "sent/";
 /// be judged by), `loss`, `steps` and `seconds` since the first step; the last once more as epoch + 1, of what ranks
 /// have agreed on.
 inline constexpr std::string_view kLearned = "learned/";
-/// A prefix, of what a rank did with a checkpoint, whose steps are the iteration: `bytes` written or `brought` back,
-/// seconds of `stall` and of `writing`, and that one was found `damaged`.
-inline constexpr std::string_view kCheckpoint = "checkpoint/";
 /// An algorithm after it, which a library would take in the place of a flat one: the seconds of the step by it.
 inline constexpr std::string_view kByLibrary = "by_library/";
 /// Seconds for which the busiest stage of a pipeline waits for others.

@@ -70,11 +70,9 @@ class LaunchRecorder {
     ended.insert(line.index);
     on_end_(line.index);
   }
-  void add(const HelloLine&) {}
-  void add(const FailureLine&) {}
-  void add(const StepLine&) {}
-  void add(const SpansLine&) {}
-  void add(const SpeedLine&) {}
+  /// What `start_ranks` records, and what only trainings and probes report.
+  template <class Line>
+  void add(const Line&) {}
 
   std::vector<CaseResult>& results_;
   int launch_;

@@ -7,13 +7,11 @@
 #include <chrono>
 #include <filesystem>
 #include <limits>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/prediction/case_strategy.hpp"
-#include "analysis/records/metrics.hpp"
 #include "analysis/recover/recovery.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/common_options.hpp"
@@ -92,7 +90,7 @@ class Job {
     done_ = 0;
     return start_ranks(plan.start, options_.host, reports, [&](const WorkerLine& line) {
       if (const auto* step = std::get_if<StepLine>(&line)) note(*step, reports);
-      if (const auto* samples = std::get_if<SamplesLine>(&line)) note(*samples);
+      if (const auto* checkpoint = std::get_if<CheckpointLine>(&line)) note(*checkpoint);
       if (const auto* done = std::get_if<DoneLine>(&line)) {
         run_.digest = done->digest;
         reports.complete = ++ended == plan.ranks;
@@ -114,30 +112,24 @@ class Job {
     run_.seen.push_back({at, steps, step.seconds});
   }
 
-  void note(const SamplesLine& line) {
-    if (!line.metric.starts_with(metric::kCheckpoint) || line.values.empty()) return;
-    const std::string_view what = std::string_view(line.metric).substr(metric::kCheckpoint.size());
-    // Each rank says the three of a checkpoint one after the other, the bytes first.
-    if (what == "damaged") ++run_.damaged;
-    if (what == "bytes") open_[line.rank] = {.bytes = line.values[0]};
-    if (what == "stall") open_[line.rank].stall = line.values[0];
-    if (what == "writing") {
-      open_[line.rank].writing = line.values[0];
-      run_.checkpoints.push_back(open_[line.rank]);
-    }
+  void note(const CheckpointLine& line) {
+    const CheckpointReport& report = line.report;
+    if (report.what == CheckpointReport::What::damaged) ++run_.damaged;
+    if (report.what == CheckpointReport::What::written)
+      run_.checkpoints.push_back({static_cast<double>(report.bytes), report.stall.value, report.writing.value});
   }
 
   /// Leaves out the lost rank, or of several hosts the lost one. Returns whether some are left.
   bool shrink(Rank lost) {
     Allocation& hosts = options_.allocation;
-    const LaunchPlan before = plan_launch(asked_, options_, 0);
     if (hosts.is_local()) {
       --asked_.gpus;
     } else {
       std::vector<std::string> gone;
       for (const Finding& each : lost_hosts(hosts, options_.program, options_.network, options_.host))
         gone.push_back(each.what);
-      if (gone.empty() && lost >= 0) gone.push_back(before.host_of_rank[static_cast<std::size_t>(lost)]);
+      if (gone.empty() && lost >= 0)
+        gone.push_back(plan_launch(asked_, options_, 0).host_of_rank[static_cast<std::size_t>(lost)]);
       std::erase_if(hosts.hosts, [&](const AllocatedHost& host) { return std::ranges::count(gone, host.name) > 0; });
       const int nodes = std::min(asked_.nodes, static_cast<int>(hosts.hosts.size()));
       asked_.gpus = gone.empty() ? 0 : asked_.gpus / asked_.nodes * nodes;
@@ -162,23 +154,16 @@ class Job {
   int cycle_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   int done_ = 0;  ///< steps of this life
-  std::map<Rank, KeptCheckpoint> open_;
   RecoveryRun run_;
 };
 
 /// Those of the sweep that plans it.
-std::vector<std::string> sweep_arguments(std::vector<std::string> asked) {
-  const std::pair<const char*, const char*> usual[] = {
-      {"--gpus", "2"}, {"--algorithm", "ring"}, {"--compressor", "none"}, {"--steps", "60"}, {"--fusion", "byteps"}};
-  const auto given = [&](std::string_view flag) {
-    return std::ranges::any_of(
-        asked, [&](const std::string& each) { return each == flag || each.starts_with(std::string(flag) + "="); });
-  };
-  std::vector<std::string> more{"--evidence", "measured", "--no-calibrate"};
-  for (const auto& [flag, value] : usual)
-    if (!given(flag)) more.insert(more.end(), {flag, value});
-  asked.insert(asked.end(), more.begin(), more.end());
-  return asked;
+std::vector<std::string> sweep_arguments(std::vector<std::string> flags) {
+  add_usual(
+      flags,
+      {{"--gpus", "2"}, {"--algorithm", "ring"}, {"--compressor", "none"}, {"--steps", "60"}, {"--fusion", "byteps"}});
+  flags.insert(flags.end(), {"--evidence", "measured", "--no-calibrate"});
+  return flags;
 }
 
 /// The one case of ranks that meet. \throws Error (usage) for none or several, and for one without checkpoints.
@@ -199,8 +184,8 @@ Case only_case(const SweepPreparation& sweep) {
   return cases.front();
 }
 
-/// What is done to ranks, as asked, or as it is on the average: a rank is lost midway, and half of what is between two
-/// checkpoints is to be done again. \throws Error (usage) for what cannot be.
+/// Returns the faults that are asked for, or else the usual one: the last rank is lost midway, and half of what is
+/// between two checkpoints is to be done again. \throws Error (usage) for what cannot be.
 std::vector<PlantedFault> faults_of(const RecoverOptions& asked, const Case& job, const MeasureOptions& measure) {
   std::vector<PlantedFault> faults = parse_faults(asked.inject, "--inject");
   int steps = measure.warmup_steps + measure.steps, midway = steps / 2;
@@ -213,12 +198,13 @@ std::vector<PlantedFault> faults_of(const RecoverOptions& asked, const Case& job
 }
 
 /// All trainings, the undisturbed one first; fewer after Ctrl-C.
-Recovery recover(const RecoverOptions& asked, const std::vector<OnFailure>& policies, const Case& job,
-                 const MeasureOptions& measure, Progress& progress) {
+Recovery recover(const RecoverOptions& asked, const std::vector<OnFailure>& policies,
+                 const std::vector<PlantedFault>& faults, const Case& job, const MeasureOptions& measure,
+                 Progress& progress) {
   Recovery recovery{.asked = job,
                     .every = asked.every,
                     .repeatable = repeats_bits(planned(job).strategy, job.workers()),
-                    .faults = faults_of(asked, job, measure),
+                    .faults = faults,
                     .runs = {}};
   progress.doing("undisturbed");
   recovery.runs.push_back(Job(job, measure, {}, std::nullopt).run(std::nullopt));
@@ -229,7 +215,7 @@ Recovery recover(const RecoverOptions& asked, const std::vector<OnFailure>& poli
     progress.doing(to_string(policy));
     const std::filesystem::path folder = std::filesystem::absolute(asked.folder) / to_string(policy);
     const CheckpointRequest checkpoint{.folder = folder, .every = asked.every};
-    recovery.runs.push_back(Job(job, measure, recovery.faults, checkpoint).run(policy));
+    recovery.runs.push_back(Job(job, measure, faults, checkpoint).run(policy));
   }
   return recovery;
 }
@@ -279,7 +265,7 @@ ExitCode run_recover(const Call& call) {
   MeasureOptions& measure = sweep.options.measure;
   measure.budget = Seconds(0);
   measure.traced_steps = 0;
-  faults_of(asked, job, measure);
+  const std::vector<PlantedFault> faults = faults_of(asked, job, measure);
   if (asked.folder.empty() && !measure.allocation.is_local())
     throw Error(ExitCode::usage, "ranks on several hosts need a folder for their checkpoints", "give --checkpoint DIR");
   if (sweep.options.dry_run) {
@@ -290,7 +276,7 @@ ExitCode run_recover(const Call& call) {
   std::optional<ScratchFolder> scratch;
   if (asked.folder.empty()) asked.folder = scratch.emplace().path();
   Progress progress(0, verbosity);
-  const Recovery recovery = recover(asked, policies, job, measure, progress);
+  const Recovery recovery = recover(asked, policies, faults, job, measure, progress);
   progress.clear();
   if (interrupted()) return ExitCode::interrupted;
   Document answer = recovery_document(recovery);

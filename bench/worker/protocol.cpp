@@ -90,7 +90,7 @@ void describe_fields(Walk& walk, Model& model) {
 
 template <class Walk, Either<CheckpointRequest> Request>
 void describe_fields(Walk& walk, Request& request) {
-  walk("folder", request.folder)("every", request.every)("resume", request.resume)("beside", request.beside);
+  walk("folder", request.folder)("every", request.every)("resume", request.resume);
 }
 
 template <class Walk, Either<PlantedFault> One>
@@ -180,6 +180,13 @@ void describe_fields(Walk& walk, Line& line) {
   walk("rank", line.rank)("peer", line.peer)("values", line.values);
 }
 
+template <class Walk, Either<CheckpointLine> Line>
+void describe_fields(Walk& walk, Line& line) {
+  auto& report = line.report;
+  walk("rank", line.rank)("what", report.what)("steps", report.steps)("bytes", report.bytes);
+  walk("stall", report.stall)("writing", report.writing);
+}
+
 namespace {
 
 template <class Order>
@@ -192,8 +199,8 @@ Order order_of(const json& object) {
 }
 
 /// By the alternatives of `WorkerLine`.
-constexpr std::array kLineKinds{"hello", "step",    "spans",   "done", "failure",
-                                "size",  "working", "samples", "case", "speed"};
+constexpr std::array kLineKinds{"hello",   "step",    "spans", "done",  "failure",   "size",
+                                "working", "samples", "case",  "speed", "checkpoint"};
 static_assert(kLineKinds.size() == std::variant_size_v<WorkerLine>);
 
 /// \throws json::exception for another body than that of its kind.

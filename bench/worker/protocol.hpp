@@ -131,8 +131,13 @@ struct SpeedLine {
   std::optional<int> peer;     ///< none: it is how fast the host of `rank` computes
   std::vector<double> values;  ///< by pass
 };
+/// A rank has done something with a checkpoint.
+struct CheckpointLine {
+  int rank = 0;
+  CheckpointReport report;
+};
 using WorkerLine = std::variant<HelloLine, StepLine, SpansLine, DoneLine, FailureLine, SizeLine, WorkingLine,
-                                SamplesLine, CaseLine, SpeedLine>;
+                                SamplesLine, CaseLine, SpeedLine, CheckpointLine>;
 
 std::string to_json(const WorkerLine& line);
 /// Nothing for a line that no worker of ours wrote (a library's warning, say).

@@ -75,17 +75,6 @@ void tell_learned(Rank rank, const Learned& learned, const Say& say) {
   tell("seconds", learned.at.value, "s");
 }
 
-void tell_checkpoint(Rank rank, const CheckpointReport& report, const Say& say) {
-  const auto tell = [&](std::string_view name, double value, const char* unit) {
-    say(SamplesLine{rank, 0, fmt::format("{}{}", metric::kCheckpoint, name), unit, false, report.steps, {value}});
-  };
-  using enum CheckpointReport::What;
-  if (report.what == damaged) return tell("damaged", 1, "1");
-  tell(report.what == brought ? "brought" : "bytes", static_cast<double>(report.bytes), "B");
-  tell("stall", report.stall.value, "s");
-  if (report.what == written) tell("writing", report.writing.value, "s");
-}
-
 /// `pin` binds the rank to its core. A GPU's rank is not bound: LibTorch's and NCCL's threads need cores of their own.
 ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Say& say,
                     const std::function<void()>& pin) {
@@ -101,8 +90,9 @@ ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Sa
       say(StepLine{rank, step.iteration, step.warmup, step.step.value, step.exposed.value});
       observer.see(step);
     };
-    const TrainingEnd end = train(request, endpoint, on_step, on_learned,
-                                  [&](const CheckpointReport& each) { tell_checkpoint(rank, each, say); });
+    const TrainingEnd end = train(request, endpoint, on_step, on_learned, [&](const CheckpointReport& each) {
+      say(CheckpointLine{rank, each});
+    });
     observer.tell(rank, say);
     if (request.traced_steps > 0) spans.tell(endpoint, request.timeout, say);
     tell_end(rank, end, say);

@@ -28,7 +28,7 @@ WorkOrder example_order() {
   order.timeout = Seconds(2.5);
   order.traced_steps = 5;
   order.delay = {.rank = 1, .time = Seconds(0.005)};
-  order.checkpoint = CheckpointRequest{.folder = "/a b", .every = 7, .resume = true, .beside = false};
+  order.checkpoint = CheckpointRequest{.folder = "/a b", .every = 7, .resume = true};
   order.faults = parse_faults("kill:rank=1@step=5,delay:rank=0:2ms@step=3..", "--inject");
   return order;
 }
@@ -48,7 +48,7 @@ TEST(WorkOrder, ArrivesAsItWasSent) {
   ASSERT_TRUE(got.checkpoint);
   EXPECT_EQ(got.checkpoint->folder, "/a b");
   EXPECT_EQ(got.checkpoint->every, 7);
-  EXPECT_TRUE(got.checkpoint->resume && !got.checkpoint->beside);
+  EXPECT_TRUE(got.checkpoint->resume);
   EXPECT_EQ(text.find('\n'), std::string::npos) << "an order is one argument on one line";
 }
 

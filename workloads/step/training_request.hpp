@@ -22,12 +22,11 @@
 
 namespace hbench {
 
-/// Where a job leaves what another one goes on from.
+/// Where a job leaves what another one goes on from. It is written while steps go on.
 struct CheckpointRequest {
   std::string folder = {};
   int every = 1;        ///< steps, or as many more as end a cycle of the method's plan
   bool resume = false;  ///< begins with the newest state that all ranks have, where there is one
-  bool beside = true;   ///< is written while steps go on
 };
 
 /// What a rank did with a checkpoint.
