@@ -69,13 +69,12 @@ void find_target(LearnedCase& learned, double wanted) {
   std::vector<double> accuracies, epochs, steps, seconds, bytes;
   for (const LearnedLaunch& launch : learned.launches) {
     accuracies.push_back(launch.accuracy);
-    const int epoch = wanted > 0 ? launch.epochs_to(wanted) : 0;
-    if (epoch == 0) continue;
-    const LearnedEpoch& there = launch.epochs[static_cast<std::size_t>(epoch - 1)];
-    epochs.push_back(epoch);
-    steps.push_back(there.steps);
-    seconds.push_back(there.seconds);
-    if (learned.step_bytes) bytes.push_back(there.steps * *learned.step_bytes);
+    const LearnedEpoch* there = launch.first_with(wanted);
+    if (there == nullptr) continue;
+    epochs.push_back(launch.epochs_to(wanted));
+    steps.push_back(there->steps);
+    seconds.push_back(there->seconds);
+    if (learned.step_bytes) bytes.push_back(there->steps * *learned.step_bytes);
   }
   learned.accuracy = mean_over(accuracies, 0, 1);
   learned.reached = static_cast<int>(epochs.size());
@@ -86,25 +85,22 @@ void find_target(LearnedCase& learned, double wanted) {
   if (!bytes.empty()) learned.bytes = mean_over(bytes);
 }
 
-/// Of the simulated results, the one of the same strategy.
+/// Finds the simulated result of the same strategy.
 void find_elsewhere(LearnedCase& learned, const std::vector<CaseResult>& results) {
-  for (const CaseResult& result : results) {
-    if (result.asked.evidence != Evidence::simulated || result.asked.workload != learned.asked.workload ||
-        result.asked.gpus != learned.asked.gpus || result.asked.strategy.label() != learned.asked.strategy.label())
-      continue;
-    LearnedElsewhere there{.profile = result.asked.profile, .step = {}, .seconds = {}};
-    for (const Sample& sample : result.samples) {
-      if (sample.metric == metric::kStep) there.step.value = sample.value;
-      if (sample.metric == "step_seconds_low") there.step.low = sample.value;
-      if (sample.metric == "step_seconds_high") there.step.high = sample.value;
-    }
-    const auto scaled = [&](double steps) {
-      return LaunchMean{steps * there.step.value, steps * there.step.low, steps * there.step.high};
-    };
-    if (there.step.value <= 0) continue;
-    if (learned.steps) there.seconds = scaled(learned.steps->value);
-    learned.elsewhere = there;
-  }
+  const auto is_it = [&](const CaseResult& result) {
+    const Case &there = result.asked, &here = learned.asked;
+    return there.evidence == Evidence::simulated && there.workload == here.workload && there.gpus == here.gpus &&
+           there.strategy.label() == here.strategy.label() && value_of(result, metric::kStep);
+  };
+  const auto found = std::ranges::find_if(results, is_it);
+  if (found == results.end()) return;
+  const auto seconds = [&](std::string_view metric) { return value_of(*found, metric).value_or(0); };
+  const auto times = [&](double steps) {
+    return LaunchMean{steps * seconds(metric::kStep), steps * seconds("step_seconds_low"),
+                      steps * seconds("step_seconds_high")};
+  };
+  learned.elsewhere = {.profile = found->asked.profile, .step = times(1), .seconds = {}};
+  if (learned.steps) learned.elsewhere->seconds = times(learned.steps->value);
 }
 
 void compare(LearnedCase& learned, const LearnedCase& reference) {
@@ -125,6 +121,11 @@ void compare(LearnedCase& learned, const LearnedCase& reference) {
 int LearnedLaunch::epochs_to(double accuracy_wanted) const {
   const auto first = std::ranges::find_if(epochs, [&](const auto& each) { return each.accuracy >= accuracy_wanted; });
   return first == epochs.end() ? 0 : static_cast<int>(first - epochs.begin()) + 1;
+}
+
+const LearnedEpoch* LearnedLaunch::first_with(double accuracy_wanted) const {
+  const int epoch = accuracy_wanted > 0 ? epochs_to(accuracy_wanted) : 0;
+  return epoch == 0 ? nullptr : &epochs[static_cast<std::size_t>(epoch - 1)];
 }
 
 LaunchMean mean_over(const std::vector<double>& launches, double least, double most) {

@@ -29,6 +29,8 @@ struct LearnedLaunch {
 
   /// Returns the number of epochs after which it is first at least so accurate; 0: never.
   int epochs_to(double accuracy_wanted) const;
+  /// The last of them; null: it never is, or none is wanted (0).
+  const LearnedEpoch* first_with(double accuracy_wanted) const;
 };
 
 /// The mean over launches, and where that of as many others lies 95 times of 100 (Student's t). Of one launch both ends
@@ -84,7 +86,7 @@ struct Learning {
   const LearnedCase* reference(const Case& of) const;
 };
 
-/// Of the results that have learned something, each with what is simulated of its strategy on as many GPUs.
+/// Returns what the results have learned, each with what is simulated of its strategy on as many GPUs.
 Learning learning_of(const std::vector<CaseResult>& results, double wanted);
 
 /// `accuracy=0.9`, `0.9`, `90%`. \throws Error (usage).

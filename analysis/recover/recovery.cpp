@@ -11,12 +11,7 @@
 namespace hbench {
 namespace {
 
-struct Name {
-  OnFailure policy;
-  std::string_view name;
-};
-constexpr std::array kNames{Name{OnFailure::stop, "stop"}, Name{OnFailure::restart, "restart"},
-                            Name{OnFailure::shrink, "shrink"}};
+constexpr std::array<std::string_view, 3> kNames{"stop", "restart", "shrink"};  // by the policies' numbers
 
 double median_step(const std::vector<StepSeen>& seen, double from, double until) {
   std::vector<double> seconds;
@@ -27,14 +22,14 @@ double median_step(const std::vector<StepSeen>& seen, double from, double until)
 
 }  // namespace
 
-std::string_view to_string(OnFailure policy) { return std::ranges::find(kNames, policy, &Name::policy)->name; }
+std::string_view to_string(OnFailure policy) { return kNames.at(static_cast<std::size_t>(policy)); }
 
 OnFailure parse_on_failure(const std::string& text, const std::string& flag) {
-  const auto found = std::ranges::find(kNames, text, &Name::name);
+  const auto* found = std::ranges::find(kNames, text);
   if (found == kNames.end())
     throw Error(ExitCode::usage, fmt::format("{} {}: there is no such way to go on", flag, text),
                 "take stop, restart or shrink, or several with commas between them");
-  return found->policy;
+  return static_cast<OnFailure>(found - kNames.begin());
 }
 
 double RecoveryRun::step_before() const {

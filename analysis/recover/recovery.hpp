@@ -15,7 +15,7 @@
 
 namespace hbench {
 
-/// What is done once a rank is lost.
+/// A policy for the time after the loss of a rank.
 enum class OnFailure : std::uint8_t {
   stop,     ///< nothing: the job has ended
   restart,  ///< as many ranks go on from the last checkpoint
@@ -25,7 +25,7 @@ std::string_view to_string(OnFailure policy);
 /// \throws Error (usage) that names the flag for a name that there is not.
 OnFailure parse_on_failure(const std::string& text, const std::string& flag);
 
-/// A step's end, as whoever started the ranks heard of it first.
+/// The first report of a step's end to who started the ranks.
 struct StepSeen {
   double at = 0;       ///< seconds since the ranks were started first
   int steps = 0;       ///< of the job, done by then

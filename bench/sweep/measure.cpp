@@ -55,6 +55,11 @@ std::string text_of(const char* file) {
 
 constexpr const char* kVisibleGpus = "CUDA_VISIBLE_DEVICES";
 
+/// None: hbench trains it.
+std::optional<FrameworkChoice> framework_of(const Case& asked) {
+  return asked.strategy.of_framework() ? std::optional(parse_framework(asked.strategy.framework)) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<CpuTimes> parse_cpu_times(std::string_view proc_stat, const std::vector<int>& cores) {
@@ -129,12 +134,12 @@ LaunchOutcome lost_launch(ExitCode code, int launch, const std::string& reason, 
 
 LaunchPlan plan_launch(const Case& asked, const MeasureOptions& options, int launch) {
   const PlannedCase job = planned(asked);
+  const std::optional<FrameworkChoice> framework = framework_of(asked);
   LaunchPlan plan{.order = {asked, options.warmup_steps, options.steps, options.budget, options.timeout,
                             options.traced_steps, test_delay()},
                   .start = {},
-                  .ranks = asked.strategy.of_framework()
-                               ? framework_processes(*parse_framework(asked.strategy.framework).framework, asked)
-                               : job.world(workers_per_node(asked)).ranks(),
+                  .ranks = framework ? framework_processes(*framework->framework, asked)
+                                     : job.world(workers_per_node(asked)).ranks(),
                   .refusal = {},
                   .host_of_rank = {}};
   const bool has_job = ranks_are_processes(asked, job.strategy);
@@ -171,8 +176,7 @@ std::vector<std::string> worker_command(const MeasureOptions& options, const Wor
 LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, int launch) {
   LaunchPlan plan = plan_launch(asked, options, launch);
   if (!plan.refusal.empty()) return lost_launch(ExitCode::lost_rank, launch, plan.refusal);
-  const std::optional<FrameworkChoice> framework =
-      asked.strategy.of_framework() ? std::optional(parse_framework(asked.strategy.framework)) : std::nullopt;
+  const std::optional<FrameworkChoice> framework = framework_of(asked);
   const NcclLog nccl(uses_nccl(asked), std::getenv("NCCL_DEBUG"));
   RankStart& start = plan.start;
   start.environment.merge(nccl.environment());

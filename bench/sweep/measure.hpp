@@ -71,7 +71,7 @@ struct LaunchPlan {
   std::vector<std::string> host_of_rank;
 };
 LaunchPlan plan_launch(const Case& asked, const MeasureOptions& options, int launch);
-/// Of each rank of it, that is no framework's.
+/// Returns program and arguments of each rank of hbench's own.
 std::vector<std::string> worker_command(const MeasureOptions& options, const WorkOrder& order);
 
 /// Runs one launch of a measured case in processes of its own, with the machine's load around it; a lost or hung rank

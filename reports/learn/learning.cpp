@@ -236,8 +236,8 @@ std::vector<ToolFigure> learned_figures(const Learning& learning) {
     Launch accuracies, seconds;
     for (const LearnedLaunch& launch : learned.launches) {
       accuracies.push_back(launch.accuracy);
-      if (const int epoch = learned.seconds ? launch.epochs_to(learning.wanted) : 0; epoch > 0)
-        seconds.push_back(launch.epochs[static_cast<std::size_t>(epoch - 1)].seconds);
+      const LearnedEpoch* there = launch.first_with(learning.wanted);
+      if (learned.seconds && there != nullptr) seconds.push_back(there->seconds);
     }
     const std::string who = fmt::format("{} {}", learned.asked.workload, who_is(learned));
     figures.push_back({who + " accuracy", "accuracy", false, std::move(accuracies)});

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "collectives/base/error.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 
@@ -91,12 +92,8 @@ std::string PlantedFault::text() const {
 
 std::vector<PlantedFault> parse_faults(std::string_view text, std::string_view flag) {
   std::vector<PlantedFault> faults;
-  for (bool more = !text.empty(); more;) {
-    const std::size_t comma = text.find(',');
-    more = comma != text.npos;
-    faults.push_back(FaultReader(text.substr(0, comma), flag).read());
-    text.remove_prefix(more ? comma + 1 : text.size());
-  }
+  if (text.empty()) return faults;
+  for (const std::string_view one : split(text, ',')) faults.push_back(FaultReader(one, flag).read());
   return faults;
 }
 
