@@ -56,6 +56,7 @@ class GradientMemory {
   virtual void compensate(std::span<float> gradient) = 0;
   /// `compensated` was encoded as `encoded`: keeps what was lost.
   virtual void update(std::span<const float> compensated, std::span<const std::byte> encoded, const Codec& codec) = 0;
+  /// Goes through all that is carried over.
   virtual void walk(StateWalk& state) = 0;
 };
 

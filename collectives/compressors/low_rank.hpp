@@ -89,6 +89,7 @@ class LowRankState {
 
   /// What this rank's gradients had and its factors did not; empty without error feedback. For tests.
   std::span<const float> residual() const { return residual_.floats; }
+  /// Goes through what the next step begins with.
   void walk(StateWalk& state);
 
  private:

@@ -39,7 +39,7 @@ struct ExchangeMemory {
   std::unique_ptr<GradientMemory> gradient;
   /// Of the part that this rank adds up, where the sum is encoded as well; made by the first exchange.
   std::unique_ptr<GradientMemory> sum = nullptr;
-  std::int64_t sum_elements = 0;
+  std::int64_t sum_elements = 0;        ///< of that part; 0 before it is made
   std::optional<LowRankState> factors;  ///< of low-rank compressors
 };
 

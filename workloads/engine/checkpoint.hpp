@@ -48,8 +48,8 @@ class Checkpoints {
   /// Brings back what was found, if anything. Of a job of another number of ranks that is what all have alike, and what
   /// is a rank's own stays as it is. \param first_step of this job \throws Error (usage) for a state of another model.
   void bring(const Walks& walks, int first_step);
-  /// So many steps are done: writes a checkpoint where it is time. \throws Error (environment) where the one before
-  /// could not be written.
+  /// Writes a checkpoint where it is time, after `steps` steps of the job. \throws Error (environment) where the one
+  /// before could not be written.
   void see(int steps, const Walks& walks);
   /// Waits for the last one. \throws as `see`.
   void finish();

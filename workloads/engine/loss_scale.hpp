@@ -19,6 +19,7 @@ class LossScale {
 
   bool scales() const { return scales_; }
   double value() const { return value_; }
+  /// Goes through what the next step depends on.
   void walk(StateWalk& state) {
     state.number("loss scale", value_);
     state.number("steps without overflow", good_steps_);
