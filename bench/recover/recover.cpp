@@ -52,6 +52,7 @@ class Job {
         checkpoint_(std::move(checkpoint)),
         cycle_(method_of(asked_).plan(true).cycle()) {}
 
+  /// \throws Error where the job ends for another reason than a lost rank.
   RecoveryRun run(std::optional<OnFailure> policy) {
     run_.policy = policy;
     int without_step = 0;
@@ -59,10 +60,9 @@ class Job {
       const JobOutcome end = live();
       without_step = done_ > 0 ? 0 : without_step + 1;
       if (interrupted() || end.code == ExitCode::good) break;
+      if (end.code != ExitCode::lost_rank) throw Error(end.code, end.reason);
       run_.failure = end.reason;
-      if (!policy || end.code != ExitCode::lost_rank || run_.losses.size() == kMostLosses ||
-          without_step == kMostLivesWithoutStep)
-        break;
+      if (!policy || run_.losses.size() == kMostLosses || without_step == kMostLivesWithoutStep) break;
       run_.losses.push_back(
           {.reason = end.reason, .at = last_at(), .done = done_, .resumed = 0, .ranks = 0, .seconds = {}});
       if (*policy == OnFailure::stop || (*policy == OnFailure::shrink && !shrink(end.lost_rank))) break;

@@ -109,6 +109,21 @@ grep -c '"step"' killed.out
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("the same"), Not(HasSubstr("only")))) << outcome.err;
 }
 
+TEST(Recover, EndsWhereItsFolderCannotBeUsed) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
+  const Workplace workplace;
+  const std::string flags = kSmall + std::string("--on-failure restart --checkpoint ");
+  const Outcome unwritten = workplace.run(words_of(flags + "/proc/none"));
+  EXPECT_EQ(unwritten.code, 3);
+  EXPECT_THAT(unwritten.err, HasSubstr("cannot write the checkpoint /proc/none/restart/"));
+  std::filesystem::create_directories(workplace / "kept/restart");
+  write_file(workplace / "kept/restart/step-4-rank-0-of-2.checkpoint", "of another job");
+  const Outcome used = workplace.run(words_of(flags + "kept"));
+  EXPECT_EQ(used.code, 2);
+  EXPECT_THAT(used.err, HasSubstr("kept/restart has checkpoints of an earlier job"));
+  EXPECT_TRUE(std::filesystem::exists(workplace / "kept/restart/step-4-rank-0-of-2.checkpoint"));
+}
+
 TEST(Recover, RefusesWhatCannotBe) {
   if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
   const Workplace workplace;
