@@ -138,9 +138,9 @@ double seconds_of(const CaseResult& result) {
   return std::min(figures.in_place.seconds.value_or(HUGE_VAL), figures.out_of_place.seconds.value_or(HUGE_VAL));
 }
 
-class Reader {
+class CurveReader {
  public:
-  Reader(std::string_view file_name, int ranks, int nodes) : file_name_(file_name), ranks_(ranks), nodes_(nodes) {}
+  CurveReader(std::string_view file_name, int ranks, int nodes) : file_name_(file_name), ranks_(ranks), nodes_(nodes) {}
 
   ImportedCurve read(const CollectiveOutput& output) {
     for (const CollectiveOutputRow& row : output.rows)
@@ -267,7 +267,7 @@ ImportedCurve curve_of(ImportedOutput output, std::string_view file_name, const 
 }
 
 ImportedCurve parse_collective_output(std::string_view text, std::string_view file_name, int ranks, int nodes) {
-  return Reader(file_name, ranks, nodes).read(read_collective_output(text, file_name));
+  return CurveReader(file_name, ranks, nodes).read(read_collective_output(text, file_name));
 }
 
 std::optional<ImportedCurve> read_curve(const std::string& text, const std::string& file, const ImportHints& hints) {

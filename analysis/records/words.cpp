@@ -16,6 +16,8 @@ std::string percent(double share) {
   return share < 100 ? fmt::format("{:.1f} %", 100 * share) : fmt::format("{:.3g} %", 100 * share);
 }
 
+std::string typed_percent(double share) { return fmt::format("{:.4g} %", 100 * share); }
+
 std::string whole_percent(double fraction) {
   const double percent = fraction * 100;
   return fmt::format("{:.{}f}\u00a0%", percent, percent < 0.95 ? 1 : 0);

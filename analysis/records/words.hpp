@@ -15,6 +15,8 @@ namespace hbench {
 
 /// `4.9 %`; three digits from 10,000 % on, as errors may be huge where a figure is wrong. \pre share >= 0
 std::string percent(double share);
+/// A share as somebody would type it: `90 %`, `92.5 %`.
+std::string typed_percent(double share);
 /// `78 %`, with a no-break space; below 1 % with a decimal.
 std::string whole_percent(double fraction);
 /// `+4.9 %`

@@ -95,7 +95,7 @@ std::string behind(const RankReports& reports, int processes) {
 }
 
 using Paragraph = std::vector<std::string>;  ///< lines, trimmed
-using Block = std::vector<Paragraph>;
+using OutputBlock = std::vector<Paragraph>;
 
 constexpr std::size_t kRuleLength = 20;
 constexpr std::size_t kLongest = 300;
@@ -117,8 +117,8 @@ bool has_words(const std::string& line) {
 }
 
 /// What stands between two rules, of which the second may be missing.
-std::vector<Block> blocks_of(const std::vector<std::string>& lines) {
-  std::vector<Block> blocks;
+std::vector<OutputBlock> blocks_of(const std::vector<std::string>& lines) {
+  std::vector<OutputBlock> blocks;
   bool inside = false;
   for (const std::string& line : lines) {
     if (is_rule(line)) {
@@ -130,12 +130,12 @@ std::vector<Block> blocks_of(const std::vector<std::string>& lines) {
       blocks.back().back().push_back(line);
     }
   }
-  for (Block& block : blocks) std::erase_if(block, [](const Paragraph& paragraph) { return paragraph.empty(); });
-  std::erase_if(blocks, [](const Block& block) { return block.empty(); });
+  for (OutputBlock& block : blocks) std::erase_if(block, [](const Paragraph& paragraph) { return paragraph.empty(); });
+  std::erase_if(blocks, [](const OutputBlock& block) { return block.empty(); });
   return blocks;
 }
 
-bool is_informative(const Block& block) {
+bool is_informative(const OutputBlock& block) {
   return std::ranges::none_of(kUninformative,
                               [&](std::string_view begin) { return block.front().front().starts_with(begin); });
 }
@@ -148,7 +148,7 @@ bool is_detail(const std::string& line) {
 }
 
 /// The first sentence with what stands below it.
-std::string text_of(const Block& block) {
+std::string text_of(const OutputBlock& block) {
   std::string text = fmt::format("{}", fmt::join(block.front(), " "));
   if (block.size() < 2) return text;
   const Paragraph& next = block[1];
@@ -268,7 +268,7 @@ std::string launcher_message(std::string_view errors) {
   for (const std::string_view line : lines_of(errors)) lines.emplace_back(trimmed(line));
   if (std::string ssh = line_of_ssh(lines); !ssh.empty()) return shortened(std::move(ssh));
   const std::string reason = logged_reason(lines);
-  const std::vector<Block> blocks = blocks_of(lines);
+  const std::vector<OutputBlock> blocks = blocks_of(lines);
   const auto block = std::ranges::find_if(blocks, is_informative);
   if (block != blocks.end()) {
     const std::string text = text_of(*block);

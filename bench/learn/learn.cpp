@@ -24,7 +24,7 @@ namespace {
 
 /// Those of the sweep that trains: what was asked for, and what is usual here where that says nothing. \throws Error
 /// (usage) for several networks.
-std::vector<std::string> sweep_arguments(std::vector<std::string> flags) {
+std::vector<std::string> learning_arguments(std::vector<std::string> flags) {
   const bool has_optimizer = passed_value(flags, "--optimizer") || passed_value(flags, "--learning-rate");
   if (!has_optimizer) add_usual(flags, {{"--optimizer", "momentum"}, {"--learning-rate", "0.05"}});
   add_usual(flags, {{"--data", "mnist1d"},
@@ -88,7 +88,7 @@ ExitCode run_learn(const Call& call) {
   if (app.parse(call)) return ExitCode::good;
   const double wanted = until.empty() ? 0 : parse_wanted_accuracy(until);
   output.check();
-  const Call sweep_call{sweep_arguments(std::move(sweep_flags)), call.command};
+  const Call sweep_call{learning_arguments(std::move(sweep_flags)), call.command};
   SweepOptions options = parse_sweep_options(sweep_call).value();
   options.verbosity = verbosity;
   SweepPreparation sweep = plan_sweep(sweep_call, std::move(options));

@@ -158,7 +158,7 @@ class Job {
 };
 
 /// Those of the sweep that plans it.
-std::vector<std::string> sweep_arguments(std::vector<std::string> flags) {
+std::vector<std::string> recovery_arguments(std::vector<std::string> flags) {
   add_usual(
       flags,
       {{"--gpus", "2"}, {"--algorithm", "ring"}, {"--compressor", "none"}, {"--steps", "60"}, {"--fusion", "byteps"}});
@@ -257,7 +257,7 @@ ExitCode run_recover(const Call& call) {
   output.check();
   std::vector<OnFailure> policies;
   for (const std::string& each : asked.policies) policies.push_back(parse_on_failure(each, "--on-failure"));
-  const Call sweep_call{sweep_arguments(std::move(sweep_flags)), call.command};
+  const Call sweep_call{recovery_arguments(std::move(sweep_flags)), call.command};
   SweepOptions options = parse_sweep_options(sweep_call).value();
   options.verbosity = verbosity;
   SweepPreparation sweep = plan_sweep(sweep_call, std::move(options));

@@ -219,12 +219,12 @@ std::string slurm_script(const Submission& submission) {
 }
 
 /// Ten years, in seconds: no number in a time is more.
-constexpr double kMost = 10 * 365.0 * 24 * 3600;
+constexpr double kMostSeconds = 10 * 365.0 * 24 * 3600;
 
 /// A whole number without a sign.
 std::optional<double> whole(std::string_view text) {
   const auto number = parse_number<std::uint32_t>(text);
-  return number && *number <= kMost ? std::optional<double>(*number) : std::nullopt;
+  return number && *number <= kMostSeconds ? std::optional<double>(*number) : std::nullopt;
 }
 
 using Phase = JobState::Phase;

@@ -30,7 +30,7 @@ std::size_t size_of_text(const std::string& text) {
 using Clock = std::chrono::steady_clock;
 
 /// Timed iterations when nobody asks for a number: enough for a median, few enough to be kept one by one.
-constexpr int kFewest = 5, kMost = 400;
+constexpr int kFewestIterations = 5, kMostIterations = 400;
 /// One iteration that takes longer than the whole budget is repeated so often, and needs no warming up.
 constexpr int kOfSlow = 3;
 constexpr int kCodings = 5;
@@ -233,9 +233,9 @@ void LoopTiming::warm_up(LoopEntry& entry) {
   entry.iterations = options_.iterations;
   if (entry.iterations > 0) return;
   const double slowest = agreement_.largest(last);
-  const double fewest = entry.slow ? kOfSlow : kFewest;
+  const double fewest = entry.slow ? kOfSlow : kFewestIterations;
   entry.iterations =
-      static_cast<int>(std::clamp(options_.budget.value / std::max(slowest, 1e-9), fewest, double{kMost}));
+      static_cast<int>(std::clamp(options_.budget.value / std::max(slowest, 1e-9), fewest, double{kMostIterations}));
 }
 
 void LoopTiming::time(std::vector<LoopEntry>& entries, int turns) {

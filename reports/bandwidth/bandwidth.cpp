@@ -14,8 +14,6 @@
 namespace hbench {
 namespace {
 
-std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
-
 /// `38 (21 to 90)`, `38 (21+)` where the worse end is not reached, `never (64+)`, `never`.
 std::string cell(const RequiredBandwidth& required) {
   std::string text = required.stated ? gigabits(*required.stated) : "never";
@@ -93,9 +91,8 @@ std::vector<std::string> needs_in_words(const BandwidthAnswer& answer, const Axe
 }
 
 std::string verdict(const BandwidthAnswer& answer, const Axes& axes) {
-  std::string text =
-      fmt::format("Simulated: {} of ideal speed on {} GPUs takes, of the network of each {}:", percent(answer.target),
-                  axes.gpus.back(), nodes_in_words(answer.base));
+  std::string text = fmt::format("Simulated: {} of ideal speed on {} GPUs takes, of the network of each {}:",
+                                 typed_percent(answer.target), axes.gpus.back(), nodes_in_words(answer.base));
   for (const std::string& workload : axes.workloads)
     text +=
         fmt::format(" {}: {}.", answer.titles.at(workload), fmt::join(needs_in_words(answer, axes, workload), ", "));
@@ -140,7 +137,7 @@ void add_strategies(Table& table, const Axes& axes) {
 
 Table required_table(const BandwidthAnswer& answer, const Axes& axes, const std::string& workload) {
   Table table{.caption = fmt::format("{}: Gbit/s that a {} needs for {}", answer.titles.at(workload),
-                                     nodes_in_words(answer.base), percent(answer.target)),
+                                     nodes_in_words(answer.base), typed_percent(answer.target)),
               .columns = {numbers("GPUs")}};
   add_strategies(table, axes);
   for (const int gpus : axes.gpus) {
@@ -178,7 +175,7 @@ Chart required_chart(const BandwidthAnswer& answer, const Axes& axes, const std:
   Chart chart{.id = "required-bandwidth-" + workload,
               .title = answer.titles.at(workload),
               .x_title = "GPUs",
-              .y_title = fmt::format("Gbit/s per node for {}", percent(answer.target)),
+              .y_title = fmt::format("Gbit/s per node for {}", typed_percent(answer.target)),
               .x_log2 = true,
               .y_log10 = true,
               .end_labels = true};
@@ -273,7 +270,7 @@ Table never_table(const BandwidthAnswer& answer) {
   Table table{
       .caption = fmt::format("Never {}: the efficiency on a network of unlimited rate, what holds it back most "
                              "there, and the efficiency without that",
-                             percent(answer.target)),
+                             typed_percent(answer.target)),
       .columns = {"workload", "strategy", numbers("GPUs"), numbers("at best"), "held back by", numbers("without", 1)}};
   for (const Never& each : nevers(answer))
     table.rows.push_back({each.first->asked.workload, each.first->asked.strategy.label(),

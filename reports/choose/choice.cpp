@@ -19,8 +19,6 @@ namespace hbench {
 namespace {
 
 /// As it was asked for.
-std::string percent(double share) { return fmt::format("{:.4g} %", 100 * share); }
-
 /// Whole numbers from 100 up to a million.
 std::string figure(double value) {
   if (value >= 1e6) return fmt::format("{:.3g} M", value / 1e6);
@@ -108,7 +106,7 @@ std::string pace_in_words(const Alternative& first) {
 std::string goals_in_words(const Goals& goals) {
   std::string text;
   const auto add = [&](const std::string& goal) { text += (text.empty() ? "" : " and ") + goal; };
-  if (goals.efficiency > 0) add(fmt::format("an efficiency of {}", percent(goals.efficiency)));
+  if (goals.efficiency > 0) add(fmt::format("an efficiency of {}", typed_percent(goals.efficiency)));
   if (goals.hours > 0) add(fmt::format("{} at most", hours_text(goals.hours)));
   if (goals.budget > 0) add(fmt::format("{} {} at most", cost_text(goals.budget), goals.currency));
   if (goals.samples > 0) text += fmt::format(" for {} samples", figure(goals.samples));
@@ -284,7 +282,7 @@ std::string short_verdict(const Choice& choice) {
 }
 
 /// The best choice for a workload, and the next best cluster.
-void answer_fields(Row& row, const Choice& choice) {
+void best_fields(Row& row, const Choice& choice) {
   const std::vector<Alternative> best = ranked_first(choice);
   row.words("workload", workload_in_words(choice, best.front()));
   alternative_fields(row, best.front(), choice);
@@ -527,7 +525,7 @@ Document choice_document(const std::vector<Choice>& choices, bool with_details) 
   Document document{.title = fmt::format("Where to train {}", fmt::join(titles, ", "))};
   for (const Choice& choice : choices) document.blocks.emplace_back(Verdict{short_verdict(choice)});
   document.blocks.emplace_back(
-      table_of(choices, answer_fields, {.caption = "The best choice for each workload, and the next best cluster"}));
+      table_of(choices, best_fields, {.caption = "The best choice for each workload, and the next best cluster"}));
   if (!with_details)
     document.blocks.emplace_back(
         Paragraph{"All of it is simulated. With --out FILE.html also all clusters and charts."});

@@ -13,7 +13,7 @@ namespace hbench {
 namespace {
 
 /// Two digits at least.
-std::string percent(double share) {
+std::string two_digits(double share) {
   const double value = 100 * share;
   return value < 9.95 ? fmt::format("{:.2g}", value) : fmt::format("{:.0f}", value);
 }
@@ -21,8 +21,9 @@ std::string percent(double share) {
 /// `78 (69 to 88)`.
 std::string cell(const Point& point) {
   const double stated = *point.efficiency;
-  if (!point.efficiency_low || !point.efficiency_high) return percent(stated);
-  return fmt::format("{} ({} to {})", percent(stated), percent(*point.efficiency_low), percent(*point.efficiency_high));
+  if (!point.efficiency_low || !point.efficiency_high) return two_digits(stated);
+  return fmt::format("{} ({} to {})", two_digits(stated), two_digits(*point.efficiency_low),
+                     two_digits(*point.efficiency_high));
 }
 
 /// The framework's name; published figures may have a strategy of no preset.
@@ -143,8 +144,8 @@ Chart efficiency_chart(const ComparisonAnswer& answer, const std::string& worklo
               .y_min = 0,
               .y_max = 1};
   // More of them on top of each other show nothing.
-  constexpr std::size_t kMostBands = 4;
-  const bool bands = rows_of(answer, workload, &Case::is_predicted).size() <= kMostBands;
+  constexpr std::size_t kMostBandedRows = 4;
+  const bool bands = rows_of(answer, workload, &Case::is_predicted).size() <= kMostBandedRows;
   chart.caption = bands ? "Shaded: the 90 % band." : "The 90 % bands are in the table.";
   for (bool (Case::*known)() const : {&Case::is_predicted, &Case::is_of_others})
     for (const Curve& row : rows_of(answer, workload, known)) {
@@ -178,7 +179,7 @@ Table published_table(const ComparisonAnswer& answer) {
   for (const Comparison& pair : compare_with_published(answer.points)) {
     const Case& asked = pair.published.asked;
     table.rows.push_back({asked.workload, answer.labels.at(asked.profile), std::to_string(asked.gpus), framework(asked),
-                          percent(*pair.published.efficiency), cell(pair.simulated), in_band(pair) ? "yes" : "no",
+                          two_digits(*pair.published.efficiency), cell(pair.simulated), in_band(pair) ? "yes" : "no",
                           pair.chosen.empty() ? "nothing" : pair.chosen, asked.source});
   }
   return table;
@@ -197,7 +198,7 @@ void point_fields(Row& row, const Point& point, const std::string& where) {
   row.field("source", point.asked.source, "of a published figure");
 }
 
-void answer_fields(Row& row, const ComparisonAnswer& answer) {
+void comparison_fields(Row& row, const ComparisonAnswer& answer) {
   row.field("comparison", answer.asked->name);
   row.field("question", answer.asked->summary);
   row.rows("points", answer.points, [&](Row& point_row, const Point& point) {
@@ -280,7 +281,7 @@ Document comparison_document(const ComparisonAnswer& answer) {
 }
 
 std::string comparison_json(const ComparisonAnswer& answer, Form form) {
-  return object_text(form, "hbench compare --json", answer, answer_fields);
+  return object_text(form, "hbench compare --json", answer, comparison_fields);
 }
 
 Document framework_comparison(const ReportInput& input, std::array<MeasuredSide, 2> sides,

@@ -128,7 +128,7 @@ std::vector<StepErrors> steps_of(const FittedProfile& fitted, const FitErrors& e
   return steps;
 }
 
-void step_fields(Row& row, const StepErrors& step) {
+void fitted_step_fields(Row& row, const StepErrors& step) {
   row.field("workload", step.asked.workload).in("workload");
   row.field("gpus", step.asked.gpus).in("GPUs");
   row.field("strategy", step.asked.strategy.label()).in("strategy");
@@ -164,7 +164,7 @@ void next_fields(Row& row, const NextRow& next) {
   row.field("factor_after", next.after, "the same with that step");
 }
 
-std::string logarithm(double value) { return fmt::format("{:.3f}", value); }
+std::string shown_logarithm(double value) { return fmt::format("{:.3f}", value); }
 
 /// Those of the caller, then those of the fit.
 std::vector<std::string> all_notes(const CurveFit& fitted, std::vector<std::string> notes) {
@@ -180,7 +180,8 @@ Document fit_document(const FittedProfile& fitted, const std::string& file, bool
   document.blocks.emplace_back(
       table_of(figures_of(fitted), profile_figure_fields, {.caption = "Figures of the profile"}));
   document.blocks.emplace_back(error_table(fitted, errors));
-  if (each) document.blocks.emplace_back(table_of(steps_of(fitted, errors), step_fields, {.caption = "Each step"}));
+  if (each)
+    document.blocks.emplace_back(table_of(steps_of(fitted, errors), fitted_step_fields, {.caption = "Each step"}));
   document.blocks.emplace_back(Paragraph{fmt::format(
       "The mean error is {} before, {} after, and about {} for steps that the fit does not know (by an estimate "
       "that takes the model as linear around the fit).",
@@ -196,7 +197,7 @@ std::string fit_json(const FittedProfile& fitted, const std::string& written_to,
     row.field("profile", fitted.base.name);
     row.field("written_to", written_to);
     row.rows("figures", figures_of(fitted), profile_figure_fields);
-    row.rows("steps", steps_of(fitted, errors_of(fitted)), step_fields);
+    row.rows("steps", steps_of(fitted, errors_of(fitted)), fitted_step_fields);
     row.object("next_step", fitted.next, next_fields, "that would tell most; null: none tells much more");
   });
 }
@@ -213,7 +214,7 @@ Document curve_fit_document(const CurveFit& fitted, const std::vector<std::strin
   document.blocks.emplace_back(Paragraph{fmt::format(
       "The model without the curve is {} off on average (mean |ln|), {} before; for other numbers of GPUs it is used. "
       "{}Uncertainty of the profile: {:.2g}, {:.2g} before.",
-      logarithm(fitted.after().mean_size()), logarithm(fitted.before().mean_size()),
+      shown_logarithm(fitted.after().mean_size()), shown_logarithm(fitted.before().mean_size()),
       fitted.kept ? fmt::format("For these {}, the curve is. ", curve.ranks) : "", fitted.profile.uncertainty,
       fitted.base.uncertainty)});
   for (const std::string& note : all_notes(fitted, notes)) document.blocks.emplace_back(Paragraph{note});

@@ -19,7 +19,7 @@ bool begins_reference(char c, char next) {
 
 /// Text as it is, whatever it looks like. HTML is escaped as entities, the rest with backslashes; references are broken
 /// by a space without width.
-std::string escaped(std::string_view text) {
+std::string escaped_text(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -38,11 +38,11 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// `escaped()`, and what makes a heading, list, rule, indented code or GitLab's quick action at the start of a line
-/// made plain.
+/// `escaped_text()`, and what makes a heading, list, rule, indented code or GitLab's quick action at the start of a
+/// line made plain.
 std::string paragraph(std::string_view text) {
   const std::size_t start = std::min(text.find_first_not_of(' '), text.size());
-  std::string out = escaped(text.substr(start));
+  std::string out = escaped_text(text.substr(start));
   const std::size_t digits = out.find_first_not_of("0123456789");
   if (digits == std::string::npos || digits > 9) return out;
   const bool list = digits > 0 && (out[digits] == '.' || out[digits] == ')');
@@ -62,10 +62,10 @@ struct MarkdownWriter {
 
   void operator()(const Heading& heading) {
     const int level = std::clamp(heading.level, 1, 3) + 1;  // the document's title is the only #
-    out += fmt::format("\n{} {}\n", std::string(static_cast<std::size_t>(level), '#'), escaped(heading.text));
+    out += fmt::format("\n{} {}\n", std::string(static_cast<std::size_t>(level), '#'), escaped_text(heading.text));
   }
   void operator()(const Paragraph& text) { out += fmt::format("\n{}\n", paragraph(text.text)); }
-  void operator()(const Verdict& verdict) { out += fmt::format("\n> **{}**\n", escaped(verdict.text)); }
+  void operator()(const Verdict& verdict) { out += fmt::format("\n> **{}**\n", escaped_text(verdict.text)); }
 
   void operator()(const Warnings& warnings) {
     if (warnings.texts.empty()) return;
@@ -85,7 +85,8 @@ struct MarkdownWriter {
   }
 
   void operator()(const Chart& chart) {
-    out += fmt::format("\n### {}\n\n![{}](charts/{}.png)\n", escaped(chart.title), escaped(chart.title), chart.id);
+    out += fmt::format("\n### {}\n\n![{}](charts/{}.png)\n", escaped_text(chart.title), escaped_text(chart.title),
+                       chart.id);
     if (!chart.caption.empty()) out += fmt::format("\n{}\n", paragraph(chart.caption));
     Table figures = chart_table(chart);
     figures.folded = true;
@@ -93,7 +94,7 @@ struct MarkdownWriter {
   }
 
   void operator()(const ChartGroup& group) {
-    out += fmt::format("\n## {}\n", escaped(group.title));
+    out += fmt::format("\n## {}\n", escaped_text(group.title));
     for (const Chart& chart : group.charts) (*this)(chart);
   }
 
@@ -106,7 +107,7 @@ struct MarkdownWriter {
 
  private:
   void add_row(const std::vector<std::string>& cells) {
-    for (const std::string& cell : cells) out += fmt::format("| {} ", escaped(cell));
+    for (const std::string& cell : cells) out += fmt::format("| {} ", escaped_text(cell));
     out += "|\n";
   }
 
@@ -121,7 +122,7 @@ struct MarkdownWriter {
 std::string render_markdown(const Document& given) {
   const Document document = thinned(drawable(given));
   MarkdownWriter writer;
-  if (!document.title.empty()) writer.out = fmt::format("# {}\n", escaped(document.title));
+  if (!document.title.empty()) writer.out = fmt::format("# {}\n", escaped_text(document.title));
   for (const Block& block : document.blocks) std::visit(writer, block);
   // A document without a title is a part of somebody else's.
   return document.title.empty() && writer.out.starts_with('\n') ? writer.out.substr(1) : writer.out;

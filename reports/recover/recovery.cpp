@@ -48,7 +48,7 @@ void checkpoint_fields(Row& row, const KeptCheckpoint& checkpoint) {
   row.field("writing_seconds", checkpoint.writing, "to the disk, beside training");
 }
 
-void run_fields(Row& row, const Recovery& recovery, const RecoveryRun& run) {
+void recovery_fields(Row& row, const Recovery& recovery, const RecoveryRun& run) {
   const bool lost = !run.losses.empty();
   row.field("on_failure", name_of(run)).in("on failure");
   row.field("step_seconds", run.step_before(), "median before a loss").in("step", seconds_text, 2);
@@ -142,7 +142,7 @@ Document recovery_document(const Recovery& recovery) {
   }
   if (!failures.empty()) document.blocks.emplace_back(Warnings{failures});
   document.blocks.emplace_back(progress_of(recovery));
-  const auto fields = [&](Row& row, const RecoveryRun& run) { run_fields(row, recovery, run); };
+  const auto fields = [&](Row& row, const RecoveryRun& run) { recovery_fields(row, recovery, run); };
   document.blocks.emplace_back(table_of(recovery.runs, fields));
   std::string text = fmt::format(
       "Measured, with faults on purpose: {}. One training each. Until the next step: from the last step before the "
@@ -162,7 +162,7 @@ std::string recovery_json(const Recovery& recovery, Form form) {
     row.field("ranks", of.asked.workers());
     row.field("checkpoint_every", of.every, "steps");
     row.field("faults", faults_text(of.faults), "on purpose");
-    row.rows("runs", of.runs, [&](Row& each, const RecoveryRun& run) { run_fields(each, of, run); });
+    row.rows("runs", of.runs, [&](Row& each, const RecoveryRun& run) { recovery_fields(each, of, run); });
   });
 }
 

@@ -28,7 +28,7 @@ std::string in_full(const Producer& producer) {
 }
 
 /// A change of one of the cases.
-struct Event {
+struct Happening {
   const CaseHistory* of = nullptr;
   const LevelChange* change = nullptr;
 
@@ -37,29 +37,29 @@ struct Event {
 };
 
 /// The newest first.
-std::vector<Event> events_of(const std::vector<CaseHistory>& cases) {
-  std::vector<Event> events;
+std::vector<Happening> events_of(const std::vector<CaseHistory>& cases) {
+  std::vector<Happening> events;
   for (const CaseHistory& each : cases)
     for (const LevelChange& change : each.changes) events.push_back({&each, &change});
-  std::ranges::stable_sort(events, std::greater(), [](const Event& event) { return event.after().run; });
+  std::ranges::stable_sort(events, std::greater(), [](const Happening& event) { return event.after().run; });
   return events;
 }
 
-std::string verdict_text(const std::vector<CaseHistory>& cases, const std::vector<Event>& events) {
+std::string verdict_text(const std::vector<CaseHistory>& cases, const std::vector<Happening>& events) {
   const auto changed = std::ranges::count_if(cases, [](const CaseHistory& each) { return !each.changes.empty(); });
   if (changed == 0) return fmt::format("No change of level in {} case{}.", cases.size(), cases.size() == 1 ? "" : "s");
-  const Event& last = events.front();
+  const Happening& last = events.front();
   return fmt::format("{} of {} cases have changed their level. The last: {}, {} between {} and {}.", changed,
                      cases.size(), last.of->name, signed_percent(last.change->shift), where(last.before()),
                      where(last.after()));
 }
 
-Table events_table(const std::vector<Event>& events) {
+Table events_table(const std::vector<Happening>& events) {
   Table table{.caption = "Changes, the newest first",
               .columns = {"case", numbers("change"), numbers("95 % interval", 2), "after", "and by", texts("runs", 3),
                           texts("since", 1)},
               .first_rows = 20};
-  for (const Event& event : events)
+  for (const Happening& event : events)
     table.rows.push_back({event.of->name, signed_percent(event.change->shift), interval_text(event.change->interval),
                           where(event.before()), where(event.after()),
                           fmt::format("{} and {}", event.before().run, event.after().run), event.after().started_at});
@@ -215,7 +215,7 @@ void bisect_fields(Row& row, const BisectReport& report) {
 
 Document history_document(const std::vector<CaseHistory>& cases, const HistoryRequest& request) {
   Document document{.title = "History"};
-  const std::vector<Event> events = events_of(cases);
+  const std::vector<Happening> events = events_of(cases);
   document.blocks.emplace_back(Verdict{verdict_text(cases, events)});
   ChartGroup charts{.title = "Runs"};
   // What has changed is looked at first.
