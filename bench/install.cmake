@@ -1,7 +1,6 @@
-# `cmake --install build/release --prefix DIR` gives DIR/bin/hbench, DIR/libexec/hbench/hbench-worker and DIR/share/hbench,
-# which may be moved together; `cpack -G DEB` in build/release makes the Debian package.
+# `cmake --install build/release --prefix DIR` gives DIR/bin/hbench, DIR/libexec/hbench and DIR/share/hbench, which may be moved together; `cpack -G DEB` in build/release makes the Debian package.
 install(TARGETS hbench RUNTIME DESTINATION bin)
-install(TARGETS hbench-worker RUNTIME DESTINATION libexec/hbench)
+install(TARGETS hbench-worker hbench-trainer RUNTIME DESTINATION libexec/hbench)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cluster-profiles DESTINATION share/hbench FILES_MATCHING PATTERN "*.toml")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/workloads/traces DESTINATION share/hbench FILES_MATCHING PATTERN "*.toml")
 install(FILES ${PROJECT_SOURCE_DIR}/reports/track/track-check-1.json DESTINATION share/hbench/schemas)
@@ -31,7 +30,7 @@ install(CODE "
     file(WRITE \"\${prefix}/share/\${file}\" \"\${script}\")
   endforeach()")
 # A LibTorch or NCCL outside the system's folders is found there again.
-set_target_properties(hbench-worker PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+set_target_properties(hbench-worker hbench-trainer PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 
 set(CPACK_PACKAGE_NAME hbench)
 set(CPACK_PACKAGE_CONTACT "the engineers of hbench <hbench@localhost>")

@@ -1,14 +1,16 @@
-// hbench-worker: what ranks run, and the verbs that need LibTorch, MPI or NCCL in their own process.
-
-#include <vector>
+// hbench-worker: what ranks run that train nothing, and the verbs that need MPI or NCCL in their own process.
 
 #include "bench/command/program.hpp"
+#include "bench/front/fuller_program.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/verbs/worker.hpp"
 #include "bench/version.hpp"
 
+std::filesystem::path hbench::fuller_program() { return installation().trainer; }
+
 int main(int argc, char** argv) {
-  std::vector<const hbench::Verb*> verbs(hbench::verbs().begin(), hbench::verbs().end());
-  verbs.insert(verbs.end(), hbench::inner_verbs().begin(), hbench::inner_verbs().end());
-  verbs.insert(verbs.end(), hbench::worker_verbs().begin(), hbench::worker_verbs().end());
-  return hbench::run_program(argc, argv, verbs, hbench::version_text());
+  return hbench::run_program(argc, argv, hbench::all_verbs(), hbench::version_text(),
+                             [](hbench::Libraries needed, const auto& arguments) {
+                               if (needed == hbench::Libraries::all) hbench::become_fuller(arguments);
+                             });
 }

@@ -50,8 +50,7 @@ bool asks_for_help(const Call& call) {
   return std::ranges::any_of(call.arguments, [](const std::string& word) { return word == "--help" || word == "-h"; });
 }
 
-ExitCode run(int argc, char** argv, std::span<const Verb* const> verbs, std::string_view version,
-             void (*leave)(char** argv)) {
+ExitCode run(int argc, char** argv, std::span<const Verb* const> verbs, std::string_view version, Leave leave) {
   std::vector<std::string> words(argv + 1, argv + argc);
   // `help track run` is `track run --help`.
   if (words.size() > 1 && words.front() == "help") {
@@ -63,8 +62,8 @@ ExitCode run(int argc, char** argv, std::span<const Verb* const> verbs, std::str
   if (first == "--version") return fmt::print("{}", version), ExitCode::good;
   const Call call{{words.begin() + 1, words.end()}, "hbench " + without_secrets(words)};
   const Verb& verb = find_verb(verbs, first);
-  if (leave != nullptr && verb.needs_libraries != nullptr && verb.needs_libraries(call) && !asks_for_help(call))
-    leave(argv);
+  const Libraries needed = verb.libraries == nullptr ? Libraries::none : verb.libraries(call);
+  if (leave != nullptr && needed != Libraries::none && !asks_for_help(call)) leave(needed, {argv, argv + argc});
   return verb.run(call);
 }
 
@@ -82,8 +81,7 @@ void complain(const std::string& message, const std::string& hint = {}) {
 
 }  // namespace
 
-int run_program(int argc, char** argv, std::span<const Verb* const> verbs, std::string_view version,
-                void (*leave)(char** argv)) {
+int run_program(int argc, char** argv, std::span<const Verb* const> verbs, std::string_view version, Leave leave) {
   // A limit on the size of files (ulimit -f) is an error of who writes, and no signal that ends us.
   std::signal(SIGXFSZ, SIG_IGN);
   try {

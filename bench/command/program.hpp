@@ -1,6 +1,6 @@
 #pragma once
 
-/// What `hbench` and `hbench-worker` have in common: a verb is looked up and run, and an `Error` becomes one line and
+/// What hbench's programs have in common: a verb is looked up and run, and an `Error` becomes one line and
 /// an exit code.
 ///
 /// Lines beside a command's output: progress, warnings, what is left out.
@@ -20,11 +20,13 @@ inline constexpr std::string_view kExitCodes =
     "4 wrong data, 5 a rank was lost or timed out, 130 interrupted, 141 whoever read the output has gone;\n"
     "of hbench track: 10 regressed, 11 inconclusive, 12 not comparable.\n";
 
-/// `version` is what --version prints. `leave` is called before a verb that cannot be run in this program
-/// (`Verb::needs_libraries`); null: all can be. The exit code of the program; whatever is wrong has been said on
-/// standard error.
+/// Called before a verb that needs libraries, with all arguments; returns where this program has them.
+using Leave = void (*)(Libraries needed, const std::vector<std::string>& arguments);
+
+/// `version` is what --version prints; `leave` may be null where this program has all libraries. The exit code of the
+/// program; whatever is wrong has been said on standard error.
 int run_program(int argc, char** argv, std::span<const Verb* const> verbs, std::string_view version,
-                void (*leave)(char** argv) = nullptr);
+                Leave leave = nullptr);
 
 /// Writes on standard error. Whoever read it may have gone, as after `2>&1 | head -1`: the work goes on all the same,
 /// where `fmt::print` would throw.

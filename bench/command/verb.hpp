@@ -24,6 +24,10 @@ struct Call {
   CommandDescription* description = nullptr;
 };
 
+/// What a verb needs in its own process. hbench has none, hbench-worker those of ranks (MPI, NCCL), hbench-trainer all
+/// (LibTorch too).
+enum class Libraries { none, of_ranks, all };
+
 /// One entry of the table.
 struct Verb {
   std::string_view name;
@@ -31,8 +35,8 @@ struct Verb {
   int place = 0;  ///< among the others in help: by it they are sorted
   /// Hidden verbs are for the program itself.
   bool hidden = false;
-  /// Whether it needs LibTorch, MPI or NCCL in its own process, which hbench-worker has and hbench has not. Null: no.
-  bool (*needs_libraries)(const Call& call) = nullptr;
+  /// Null: none.
+  Libraries (*libraries)(const Call& call) = nullptr;
   /// Reads its arguments, does its work, gives the exit code. \throws Error.
   ExitCode (*run)(const Call& call);
 };

@@ -1,4 +1,4 @@
-#include "bench/front/worker_program.hpp"
+#include "bench/front/fuller_program.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "collectives/transport/shared_memory.hpp"
 
@@ -9,14 +9,14 @@ Error not_here() { return {ExitCode::internal, "ranks under MPI are hbench-worke
 
 }  // namespace
 
-Availability mpi_availability() { return worker_availability(); }
+Availability mpi_availability() { return fuller_availability(); }
 
-std::string mpi_library() { return worker_facts().mpi; }
+std::string mpi_library() { return fuller_facts().mpi; }
 
 std::unique_ptr<Endpoint> make_mpi_endpoint() { throw not_here(); }
 
 Availability shm_availability() {
-  Availability worker = worker_availability();
+  Availability worker = fuller_availability();
   return worker.available ? SharedMemory::availability() : worker;
 }
 

@@ -1,5 +1,5 @@
 #include "collectives/cuda/nccl.hpp"
-#include "bench/front/worker_program.hpp"
+#include "bench/front/fuller_program.hpp"
 #include "collectives/cuda/cuda.hpp"
 
 namespace hbench {
@@ -11,10 +11,10 @@ Error no_nccl_here() { return {ExitCode::internal, "NCCL is hbench-worker's, not
 
 Availability nccl_availability() {
   Availability gpus = cuda_availability();
-  return gpus.available ? worker_availability() : gpus;
+  return gpus.available ? fuller_availability() : gpus;
 }
 
-std::string nccl_version() { return worker_facts().nccl; }
+std::string nccl_version() { return fuller_facts().nccl; }
 
 std::vector<std::unique_ptr<Endpoint>> make_nccl_endpoints(int) { throw no_nccl_here(); }
 

@@ -11,6 +11,7 @@
 #include "bench/doctor/environment.hpp"
 #include "bench/hosts/host_facts.hpp"
 #include "bench/launch/host.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/worker/process_identity.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/own_host.hpp"
@@ -66,8 +67,9 @@ std::string free_mebibytes(const char* folder) {
   return std::to_string(disk.f_bavail * disk.f_frsize >> 20);
 }
 
+/// Of both programs that ranks run.
 std::string own_program() {
-  const std::string bytes = content("/proc/self/exe");
+  const std::string bytes = content(installation().worker) + content(installation().trainer);
   return fmt::format("{} ({:016x})", HBENCH_VERSION, digest(std::as_bytes(std::span(bytes))));
 }
 

@@ -12,8 +12,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kData = "share/hbench";
 constexpr const char* kWorker = "libexec/hbench/hbench-worker";
+constexpr const char* kTrainer = "libexec/hbench/hbench-trainer";
 
-/// The folder above the programs: one level above `hbench`, two above `hbench-worker`.
+/// The folder above the programs: one level above `hbench`, two above the others.
 fs::path find_prefix(const fs::path& self) {
   std::error_code ignored;
   for (fs::path folder = self.parent_path().parent_path(); folder != folder.root_path(); folder = folder.parent_path())
@@ -48,7 +49,7 @@ Availability program_availability(std::string_view program, std::string_view pat
 
 Installation find_installation(const fs::path& self, const char* (*variable)(const char* name)) {
   const fs::path prefix = find_prefix(self);
-  Installation found{.worker = prefix / kWorker, .data = prefix / kData};
+  Installation found{.worker = prefix / kWorker, .trainer = prefix / kTrainer, .data = prefix / kData};
   if (const char* worker = variable("HBENCH_WORKER"); worker != nullptr && *worker != '\0') found.worker = worker;
   if (const char* data = variable("HBENCH_DATA"); data != nullptr && *data != '\0') found.data = data;
   return found;

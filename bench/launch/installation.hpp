@@ -1,7 +1,8 @@
 #pragma once
 
-/// Where the parts of hbench lie: `bin/hbench`, `libexec/hbench/hbench-worker` and `share/hbench` below one folder,
-/// where it is installed as where it is built (there `bench/hbench`). No path is compiled in: the folder may be moved.
+/// Where the parts of hbench lie: `bin/hbench`, `libexec/hbench/hbench-worker`, `hbench-trainer` beside it, and
+/// `share/hbench` below one folder, where it is installed as where it is built (there `bench/hbench`). No path is
+/// compiled in: the folder may be moved.
 
 #include <filesystem>
 #include <string>
@@ -15,6 +16,8 @@ namespace hbench {
 struct Installation {
   /// What ranks run: `hbench-worker`. HBENCH_WORKER in the environment names another one.
   std::filesystem::path worker;
+  /// What they go on as where they train: `hbench-trainer`.
+  std::filesystem::path trainer;
   /// Cluster profiles and timelines. HBENCH_DATA in the environment names another folder.
   std::filesystem::path data;
 };

@@ -212,7 +212,7 @@ constinit const Verb kCollective{
     .name = "collective",
     .summary = "time collectives over message sizes, beside the libraries' own",
     .place = 3,
-    .needs_libraries = [](const Call&) { return find_started_ranks().ranks > 0; },
+    .libraries = [](const Call&) { return find_started_ranks().ranks > 0 ? Libraries::of_ranks : Libraries::none; },
     .run = run_collective,
 };
 

@@ -241,7 +241,7 @@ constinit const Verb kDoctor{
     .name = "doctor",
     .summary = "look at this machine and say what is missing",
     .place = 19,
-    .needs_libraries = [](const Call&) { return true; },
+    .libraries = [](const Call&) { return Libraries::all; },
     .run = run_doctor,
 };
 

@@ -53,6 +53,8 @@ void say(const WorkerLine& line) {
   [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
 }
 
+constexpr auto kAllLibraries = [](const Call&) { return Libraries::all; };
+
 constexpr Verb kWorker{
     .name = "worker",
     .summary = "one rank of a measured case; started by sweep, collective and doctor --hosts",
@@ -62,8 +64,9 @@ constexpr Verb kWorker{
 
 constexpr Verb kFacts{
     .name = "facts",
-    .summary = "what hbench wants to know of the libraries of hbench-worker, as JSON",
+    .summary = "what hbench wants to know of the libraries of ranks, as JSON",
     .hidden = true,
+    .libraries = kAllLibraries,
     .run =
         [](const Call&) {
           fmt::print("{}\n", to_json(own_facts()));
@@ -75,6 +78,7 @@ constexpr Verb kHost{
     .name = "host",
     .summary = "what this host says of itself, as JSON",
     .hidden = true,
+    .libraries = kAllLibraries,
     .run =
         [](const Call&) {
           fmt::print("{}\n", to_json(own_host_facts()));
@@ -118,9 +122,15 @@ ExitCode run_worker(const Call& call, const PeerSet& peers) {
   if (const auto collectives = parse_collective_order(call.arguments.front()))
     return run_collective_worker(*collectives, peers, say);
   if (const auto probe = parse_probe_order(call.arguments.front())) return run_probe_worker(*probe, say);
-  return run_training_worker(parse_work_order(call.arguments.front()), say);
+  const WorkOrder order = parse_work_order(call.arguments.front());
+  return order.emulation ? run_emulated_worker(order, say) : run_training_worker(order, say);
 }
 
-std::span<const Verb* const> worker_verbs() { return kWorkerVerbs; }
+std::vector<const Verb*> all_verbs() {
+  std::vector<const Verb*> all(verbs().begin(), verbs().end());
+  all.insert(all.end(), inner_verbs().begin(), inner_verbs().end());
+  all.insert(all.end(), kWorkerVerbs.begin(), kWorkerVerbs.end());
+  return all;
+}
 
 }  // namespace hbench

@@ -5,8 +5,8 @@
 
 namespace hbench {
 
-/// Those that only `hbench-worker` has: `worker` and `facts`.
-std::span<const Verb* const> worker_verbs();
+/// Those of hbench, and those that only hbench-worker and hbench-trainer have: `worker`, `facts`, `host` and `reach`.
+std::vector<const Verb*> all_verbs();
 
 /// The verb `worker` of a program that has these peers.
 ExitCode run_worker(const Call& call, const PeerSet& peers);

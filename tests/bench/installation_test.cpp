@@ -23,6 +23,7 @@ TEST_F(Installed, ProgramsFindEachOtherAndTheirDataByWhereTheyLie) {
   for (const char* program : {"bin/hbench", "bench/hbench", "libexec/hbench/hbench-worker", "tests/bench/bench_test"}) {
     const Installation found = find_installation(prefix_ / program, nothing);
     EXPECT_EQ(found.worker, prefix_ / "libexec/hbench/hbench-worker") << program;
+    EXPECT_EQ(found.trainer, prefix_ / "libexec/hbench/hbench-trainer") << program;
     EXPECT_EQ(found.data, prefix_ / "share/hbench") << program;
   }
 }

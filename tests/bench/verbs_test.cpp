@@ -34,8 +34,9 @@ class Elsewhere {
 
 /// A verb and its arguments, within this process: quicker than the program.
 ExitCode run(const std::vector<std::string>& words) {
-  const auto table = words.front() == "worker" ? worker_verbs() : verbs();
-  return find_entry(table, words.front(), "verb").run({{words.begin() + 1, words.end()}, "hbench ..."});
+  static const std::vector<const Verb*> kTable = all_verbs();
+  return find_entry(std::span<const Verb* const>(kTable), words.front(), "verb")
+      .run({{words.begin() + 1, words.end()}, "hbench ..."});
 }
 
 /// Arguments that make no sense, and what is said about them.
@@ -102,9 +103,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"sweep", "--timeout", "5 parsecs"}, "invalid duration '5 parsecs': expected a number and s", "30s"},
         Mistake{{"sweep", "--device", "tpu", "--evidence", "simulated"}, "no device 'tpu'", "cpu, gpu"},
         Mistake{{"sweep", "--timeout", "0s"}, "--timeout 0s: it must be more than 0", "30s"},
-        Mistake{{"sweep", "--algorithm", "vendor", "--compressor", "fp16", "--evidence", "simulated"},
+        Mistake{{"sweep", "--algorithm", "vendor", "--compressor", "int8", "--evidence", "simulated"},
                 "nothing to do",
-                "it cannot be combined with fp16"},
+                "it cannot be combined with int8"},
         Mistake{{"sweep", "--gpus", "3", "--evidence", "published"}, "nothing to do", "published"},
         Mistake{{"sweep", "--profile", "./mine.toml"}, "cannot read ./mine.toml", ""},
         Mistake{{"sweep", "--db", "nowhere/r.db", "--evidence", "published", "--report", "/tmp"},
