@@ -50,6 +50,11 @@ double quantile_over(const std::vector<Residual>& residuals, ResidualGroup group
   return 0;
 }
 
+double interval_score(double low, double high, double real) {
+  const double below = std::max(0.0, std::log(low / real)), above = std::max(0.0, std::log(real / high));
+  return std::log(high / low) + 2 / (1 - kBandLevel) * (below + above);
+}
+
 double fit_scale(const std::vector<Residual>& residuals, ResidualGroup group) {
   std::vector<double> scales;
   for (const Residual& each : residuals) scales.push_back(scale_needed(each));

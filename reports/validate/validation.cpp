@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -178,6 +179,15 @@ constexpr std::array kClasses{
     FigureClass{"parameter servers", [](const Validation& each) { return each.asked.strategy.uses_servers(); }},
 };
 
+/// The more GPUs, the less is published.
+struct GpuClass {
+  std::string_view name;
+  int least, most;
+};
+constexpr std::array kGpuClasses{GpuClass{"up to 8 GPUs", 1, kOfANode},
+                                 GpuClass{"9 to 63 GPUs", kOfANode + 1, kMany - 1},
+                                 GpuClass{"64 GPUs and more", kMany, std::numeric_limits<int>::max()}};
+
 bool in_any_class(const Validation& each) {
   return std::ranges::any_of(kClasses, [&](const FigureClass& figures) { return figures.has(each); });
 }
@@ -200,7 +210,7 @@ constexpr std::size_t kFewestSources = 5;
 /// A row of the table of classes: those of `all` that `chosen` has.
 std::vector<std::string> class_row(std::string_view name, const Judged& all, const std::vector<bool>& chosen) {
   std::vector<Residual> residuals;
-  std::vector<double> errors, held, held_by_cluster, widths;
+  std::vector<double> errors, held, held_by_cluster, widths, scores;
   std::set<std::string> sources;
   for (std::size_t i = 0; i < all.predictions.size(); ++i) {
     if (!chosen[i]) continue;
@@ -210,9 +220,11 @@ std::vector<std::string> class_row(std::string_view name, const Judged& all, con
     held.push_back(all.held[i] ? 1 : 0);
     held_by_cluster.push_back(all.held_by_cluster[i] ? 1 : 0);
     widths.push_back(each.high / each.low);
+    scores.push_back(interval_score(each.low, each.high, each.published));
     sources.insert(each.residual.source);
   }
-  if (residuals.empty()) return {std::string(name), "0", "0", "-", "-", "-", "-", "-", "no figure here tests its band"};
+  if (residuals.empty())
+    return {std::string(name), "0", "0", "-", "-", "-", "-", "-", "-", "no figure here tests its band"};
   return {std::string(name),
           std::to_string(residuals.size()),
           std::to_string(sources.size()),
@@ -221,15 +233,16 @@ std::vector<std::string> class_row(std::string_view name, const Judged& all, con
           percent(mean_over(residuals, &Residual::source, held)),
           percent(mean_over(residuals, &Residual::cluster, held_by_cluster)),
           fmt::format("{:.2f}", quantile_over(residuals, &Residual::source, widths, 0.5)),
+          fmt::format("{:.2f}", mean_over(residuals, &Residual::source, scores)),
           sources.size() < kFewestSources ? "few sources: its band rests on what is assumed" : ""};
 }
 
 /// By what is not known of figures; none where there is one source.
 Table class_table(const std::vector<Validation>& all) {
-  Table table{
-      .caption = "By what is not known, sources left out, counting alike",
-      .columns = {"class", numbers("figures"), numbers("sources"), numbers("mean error"), numbers("median"),
-                  numbers("in the band"), numbers("clusters alike", 2), numbers("high / low"), texts("note", 1)}};
+  Table table{.caption = "By what is not known, sources left out, counting alike",
+              .columns = {"class", numbers("figures"), numbers("sources"), numbers("mean error"), numbers("median"),
+                          numbers("in the band"), numbers("clusters alike", 2), numbers("high / low"),
+                          numbers("score", 1), texts("note", 1)}};
   std::vector<StepBesideFigure> stated, unnamed, starts, same_stated;
   for (const Validation& each : all) {
     stated.push_back(each);
@@ -248,6 +261,11 @@ Table class_table(const std::vector<Validation>& all) {
     std::vector<bool> chosen;
     for (const Validation& each : all) chosen.push_back(figures.has(each));
     add(figures.name, by_source, chosen);
+  }
+  for (const auto& [name, least, most] : kGpuClasses) {
+    std::vector<bool> chosen;
+    for (const Validation& each : all) chosen.push_back(each.asked.gpus >= least && each.asked.gpus <= most);
+    add(name, by_source, chosen);
   }
   const auto add_all = [&](std::string_view name, const std::vector<StepBesideFigure>& some, ResidualGroup group) {
     if (!some.empty()) add(name, judged(some, group), std::vector<bool>(some.size(), true));

@@ -29,6 +29,15 @@ TEST(ScaleNeeded, IsThatOfTheEndAtWhichTheStepLies) {
 
 // Errors of 1 % to 19 % of as many sources. The next source is as likely to lie before, between or beyond them, so nine
 // of ten are 18 % at most: the 18th of 20 places.
+/// A band of a factor e has a width of 1; a step that lies a factor e outside costs 2 / 0.1 more.
+TEST(IntervalScore, IsTheWidthOfTheBandAndTwentyTimesTheMissOfAStepOutsideIt) {
+  const double e = std::exp(1.0);
+  for (const double held : {1.0, 2.0, e}) EXPECT_DOUBLE_EQ(interval_score(1, e, held), 1);
+  EXPECT_NEAR(interval_score(1, e, 1 / e), 21, 1e-12);
+  EXPECT_NEAR(interval_score(1, e, e * e), 21, 1e-12);
+  EXPECT_EQ(interval_score(2, 2, 2), 0);
+}
+
 TEST(FitScale, HoldsNineOfTenNextSourcesAndIsNoWiderThanThat) {
   std::vector<Residual> residuals;
   for (int i = 1; i <= 19; ++i) residuals.push_back(residual(std::to_string(i), i % 2 == 0 ? i / 100.0 : -i / 100.0));

@@ -312,9 +312,10 @@ TEST(Validate, RefusesWhatCannotBeSimulated) {
   const auto call = [](const std::string& row) { return [row] { validation_of_row(row); }; };
   expect_error(call("lenet5,hkbu-10gbe,4,64,ring,,,,none,none,yes,512,,"), ExitCode::usage,
                "a.csv:2: no workload 'lenet5'");
-  expect_error(call("resnet50,hkbu-10gbe,4,64,vendor,,,,none,none,yes,512,,100"), ExitCode::usage,
-               "a.csv:2: resnet50 on 4 GPUs of hkbu-10gbe, vendor, no fusion: a library's own collective has no "
-               "schedule to simulate");
+  expect_error(
+      call("resnet50,hkbu-10gbe,4,64,vendor,,,,int8,none,yes,512,,100"), ExitCode::usage,
+      "a.csv:2: resnet50 on 4 GPUs of hkbu-10gbe, vendor + int8, no fusion: vendor sends elements as they are: "
+      "it cannot be combined with int8");
   expect_error(call("resnet50,hkbu-10gbe,6,64,hierarchical,,,,none,none,yes,512,,100"), ExitCode::usage,
                "a.csv:2: resnet50 on 6 GPUs of hkbu-10gbe, hierarchical, no fusion: hierarchical:direct:ring cannot "
                "serve this world: it needs full nodes: 6 workers on nodes of 4 leave one node with 2");
@@ -368,6 +369,11 @@ TEST(Validate, CountsFiguresOfEachClassAndOfNone) {
               return !each.mixed_precision && !each.asked.strategy.compresses() && !each.computed_timeline &&
                      !each.assumed_links && !servers(each);
             }));
+  EXPECT_EQ(figures["64 GPUs and more"], count([](const Validation& each) { return each.asked.gpus >= 64; }));
+  int of_all_sizes = 0;
+  for (const char* sizes : {"up to 8 GPUs", "9 to 63 GPUs", "64 GPUs and more"})
+    of_all_sizes += std::stoi(figures[sizes]);
+  EXPECT_EQ(std::to_string(of_all_sizes), figures["all"]);
 }
 
 /// Its rows as a page has them.
