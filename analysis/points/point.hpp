@@ -73,9 +73,8 @@ struct Point {
   /// Bytes that all send in a step of a prediction, for each GPU: `within` nodes and `between` them. Empty where nobody
   /// knows.
   std::map<std::string, double> sent;
-  /// The seconds of a step that is predicted by a flat algorithm on many GPUs, by the algorithm that a library would
-  /// take instead. Empty where nobody asked.
-  std::map<std::string, double> by_library;
+  /// As `metric::kByLibrary`; 0 where nobody asked.
+  double by_library = 0;
   /// The share of a predicted step for which the busiest stage of a pipeline waits for others (its bubble).
   std::optional<double> idle_share;
   /// What makes this figure doubtful, a sentence each: a busy machine, launches that differ by more than the interval.

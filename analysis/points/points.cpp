@@ -262,7 +262,7 @@ std::vector<Point> make_points(const std::vector<CaseResult>& results, const std
     fill_parts(point.staleness, metric::kStaleness, result);
     point.consensus_distance = value_of(result, metric::kConsensusDistance);
     fill_parts(point.sent, metric::kSent, result);
-    fill_parts(point.by_library, metric::kByLibrary, result);
+    point.by_library = value_of(result, metric::kByLibrary).value_or(0);
     if (std::string doubt = warn_of_batch(result.asked); !doubt.empty()) point.warnings.push_back(std::move(doubt));
   }
   return points;

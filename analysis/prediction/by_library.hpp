@@ -16,9 +16,9 @@ namespace hbench {
 /// all-reduce among all ranks alike, on the most GPUs.
 std::set<const PlannedCase*> flat_cases(const Plan& plan);
 
-/// Adds to the result of such a case how long its step is by the algorithm that is best for a usual bucket
-/// (`metric::kByLibrary`), in one more simulation; nothing where that is the same one, cannot be clearly faster, or
-/// needs more than `memory` bytes. \throws Error (interrupted).
+/// Adds to the result of such a case how long its step is by what the GPUs' library would choose
+/// (`metric::kByLibrary`), in one more simulation; nothing where that cannot be clearly faster, or needs more than
+/// `memory` bytes. \throws Error (interrupted).
 void compare_with_library(CaseResult& result, const PlannedCase& flat, const Catalog& catalog, std::int64_t memory,
                           const StopRequested& stop);
 

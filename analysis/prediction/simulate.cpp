@@ -74,7 +74,6 @@ std::string refuse_sharing(const PlannedCase& planned, const Catalog& catalog) {
 
 std::string refuse_simulation(const PlannedCase& planned, const Catalog& catalog, std::int64_t memory) {
   const auto& [asked, strategy] = planned;
-  if (strategy.algorithm.is_vendor()) return "a library's own collective has no schedule to simulate";
   const World world = planned.world(catalog.profiles.at(asked.profile).gpus_per_domain());
   std::string why = refuse_sharing(planned, catalog);
   if (why.empty()) why = refuse_strategy(strategy, world);

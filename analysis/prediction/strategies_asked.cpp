@@ -37,12 +37,31 @@ void add_divided(const std::string& text, int ranks, int gpus, std::vector<std::
 
 using Names = std::vector<std::string>;
 
+/// Whether somebody's own question is answered by simulation alone: of a workload or a cluster that they name.
+bool is_own_question(const PredictionRequest& request, Evidence evidence) {
+  return is_predicted(evidence) && !request.predicts_engine() && !request.is_usual();
+}
+
+/// What adds up gradients where nobody names an algorithm: a ring, as libraries take it on few GPUs. Where many are
+/// asked about it is what the model of the library chooses (`library_time`), if that carries all that is asked for: on
+/// fewer GPUs too, so that a curve is of one strategy.
+std::string usual_all_reduce(const PredictionRequest& request, Evidence evidence) {
+  const bool can_serve =
+      request.methods.empty() && std::ranges::all_of(request.compressors, [](const std::string& compressor) {
+        return parse_compressor(compressor).at_most_casts();
+      });
+  const bool is_large = std::ranges::any_of(request.gpus, [](int gpus) { return gpus >= kManyGpus; });
+  return can_serve && is_large && is_own_question(request, evidence) ? "vendor" : "ring";
+}
+
 /// Each framework with each compressor.
-std::vector<TrainingStrategy> frameworks(const PredictionRequest& request, int nodes) {
+std::vector<TrainingStrategy> frameworks(const PredictionRequest& request, const StrategiesOf& of) {
   std::vector<TrainingStrategy> all;
   for (const std::string& name : request.presets)
     for (const std::string& compressor : request.compressors.empty() ? Names{"none"} : request.compressors) {
-      TrainingStrategy strategy = strategy_of(find_entry(presets(), name, "preset"), nodes);
+      TrainingStrategy strategy = strategy_of(find_entry(presets(), name, "preset"), of.nodes);
+      if (strategy.algorithm.text() == "ring")
+        strategy.algorithm = parse_algorithm_rule(usual_all_reduce(request, of.evidence));
       strategy.compressor = parse_compressor(compressor);
       strategy.overlap = request.overlap;
       all.push_back(strategy);
@@ -65,11 +84,6 @@ Names compressors_for(const PredictionRequest& request, const AlgorithmRule& alg
   if (!request.compressors.empty()) return request.compressors;
   if (algorithm.uses_servers() || !is_predicted(evidence)) return {"none"};
   return {"none", "fp16"};
-}
-
-/// Whether somebody's own question is answered by simulation alone: of a workload or a cluster that they name.
-bool is_own_question(const PredictionRequest& request, Evidence evidence) {
-  return is_predicted(evidence) && !request.predicts_engine() && !request.is_usual();
 }
 
 Names fusions_for(const PredictionRequest& request, const AlgorithmRule& algorithm, const CompressorChoice& compressor,
@@ -180,14 +194,14 @@ bool compares_servers(const PredictionRequest& request, Evidence evidence) {
   const auto has_servers = [](const std::string& method) {
     return method != kAuto && exchanges_among(parse_method(method).plan(true), Among::servers);
   };
-  return !is_own_question(request, evidence) || !request.servers.empty() || !request.placements.empty() ||
-         std::ranges::any_of(request.methods, has_servers);
+  return !request.rings_alone && (!is_own_question(request, evidence) || !request.servers.empty() ||
+                                  !request.placements.empty() || std::ranges::any_of(request.methods, has_servers));
 }
 
 Names algorithms_for(const PredictionRequest& request, const StrategiesOf& of, std::vector<Refusal>& refused) {
   Names names = request.algorithms;
   if (names.empty()) {
-    names = {"ring"};
+    names = {usual_all_reduce(request, of.evidence)};
     if (compares_servers(request, of.evidence)) names.push_back("ps");
     if (is_of_machine(of.evidence)) names.push_back("vendor");
   }
@@ -240,7 +254,7 @@ std::vector<std::string> methods_to_search(int gpus, int gpus_per_domain) {
 std::vector<TrainingStrategy> strategies_asked(const PredictionRequest& request, const StrategiesOf& of,
                                                std::vector<Refusal>& refused) {
   std::vector<TrainingStrategy> all;
-  if (is_predicted(of.evidence)) all = frameworks(request, of.nodes);
+  if (is_predicted(of.evidence)) all = frameworks(request, of);
   if (is_of_cluster(of.evidence) && is_timed(of.evidence) && !request.presets.empty())
     refuse(refused, fmt::format("presets, {}", to_string(of.evidence)),
            "what a framework costs its hosts is simulated; emulated ranks run hbench's own engine");

@@ -11,6 +11,10 @@
 
 namespace hbench {
 
+/// A ring of n ranks has 2 (n - 1) hops of 10 to 20 us: from here on 5 to 10 ms for each bucket, however small, which a
+/// backward pass hides no longer.
+inline constexpr int kManyGpus = 256;
+
 /// Of which cases.
 struct StrategiesOf {
   Evidence evidence = Evidence::simulated;

@@ -48,8 +48,8 @@ inline constexpr std::string_view kSent = "sent/";
 /// be judged by), `loss`, `steps` and `seconds` since the first step; the last once more as epoch + 1, of what ranks
 /// have agreed on.
 inline constexpr std::string_view kLearned = "learned/";
-/// An algorithm after it, which a library would take in the place of a flat one: the seconds of the step by it.
-inline constexpr std::string_view kByLibrary = "by_library/";
+/// Of a step by a flat algorithm on many GPUs: the seconds of the same by what their library would choose.
+inline constexpr std::string_view kByLibrary = "by_library_seconds";
 /// Seconds for which the busiest stage of a pipeline waits for others.
 inline constexpr std::string_view kPipelineIdle = "pipeline_idle_seconds";
 

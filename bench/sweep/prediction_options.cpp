@@ -19,9 +19,7 @@ void add_strategy_options(Arguments& app, PredictionRequest& request, const char
   add_precision_option(app, request, "as the workload is usually trained");
 }
 
-void take_rings(PredictionRequest& request) {
-  if (request.algorithms.empty() && request.presets.empty()) request.algorithms = {"ring"};
-}
+void take_rings(PredictionRequest& request) { request.rings_alone = true; }
 
 void add_network_options(Arguments& app, PredictionRequest& request) {
   request.workloads = {"vgg16", "resnet50"};

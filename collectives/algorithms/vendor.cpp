@@ -22,17 +22,18 @@ constexpr Algorithm vendor(CollectiveKind collective, std::string_view summary) 
 
 extern constinit const Algorithm kVendor =
     vendor(CollectiveKind::all_reduce,
-           "the MPI library's own MPI_Allreduce: its schedule is not known, so it is only measured");
+           "the MPI library's own MPI_Allreduce, or NCCL's: measured, and on a cluster by a model of NCCL's");
 
 extern constinit const Algorithm kVendorReduceScatter =
     vendor(CollectiveKind::reduce_scatter,
-           "the MPI library's own MPI_Reduce_scatter: its schedule is not known, so it is only measured");
+           "the MPI library's own MPI_Reduce_scatter, or NCCL's: measured, and on a cluster by a model of NCCL's");
 
 extern constinit const Algorithm kVendorAllGather =
     vendor(CollectiveKind::all_gather,
-           "the MPI library's own MPI_Allgatherv: its schedule is not known, so it is only measured");
+           "the MPI library's own MPI_Allgatherv, or NCCL's: measured, and on a cluster by a model of NCCL's");
 
-extern constinit const Algorithm kVendorBroadcast = vendor(
-    CollectiveKind::broadcast, "the MPI library's own MPI_Bcast: its schedule is not known, so it is only measured");
+extern constinit const Algorithm kVendorBroadcast =
+    vendor(CollectiveKind::broadcast,
+           "the MPI library's own MPI_Bcast, or NCCL's: measured, and on a cluster by a model of NCCL's");
 
 }  // namespace hbench

@@ -132,7 +132,7 @@ std::string what_it_takes(const Choice& choice, const Alternative& nearest) {
   std::string text;
   const auto add = [&](const std::string& what) { text += (text.empty() ? " It would take " : ", and ") + what; };
   if (nearest.efficiency.stated < goals.efficiency)
-    add(!fault_of_flat(nearest.point).empty() ? "another algorithm (--algorithm auto)"
+    add(!fault_of_flat(nearest.point).empty() ? "another algorithm (--algorithm vendor)"
         : choice.catalog.profiles.at(asked.profile).domains_of(asked.gpus) > 1
             ? fmt::format("another network (hbench bandwidth --workload {} --profile {} --gpus {} --target "
                           "{:.4g}% says which)",

@@ -292,10 +292,11 @@ TEST(ChooseVerb, SaysWhereARingOverHundredsOfGpusIsAtFault) {
     return choose_by({"--workload", "bert_large", "--gpus", "1024", "--profile", "aws-p5,aws-p4d", "--algorithm",
                       algorithm, "--target", "50%", "--quiet"});
   };
-  EXPECT_THAT(warns("ring"), AllOf(HasSubstr("one ring over all 1,024 GPUs is at fault: a library would take "
-                                             "hierarchical:direct:direct there, and keep "),
-                                   HasSubstr("(--algorithm auto); alike on aws-p4d"),
-                                   HasSubstr("It would take another algorithm (--algorithm auto).")));
+  EXPECT_THAT(warns("ring"), AllOf(HasSubstr("one ring over all 1,024 GPUs is at fault: the GPUs' library would "
+                                             "choose better, and keep "),
+                                   HasSubstr("(--algorithm vendor); alike on aws-p4d"),
+                                   HasSubstr("It would take another algorithm (--algorithm vendor).")));
+  EXPECT_THAT(warns("vendor"), AllOf(HasSubstr("ddp: vendor"), Not(HasSubstr("at fault"))));
   EXPECT_THAT(warns("hierarchical:direct:direct"), Not(HasSubstr("at fault")));
 }
 

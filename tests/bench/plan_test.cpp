@@ -341,7 +341,7 @@ TEST(SweepPlan, RefusesToCompressForALibrarysOwnCollective) {
   EXPECT_THAT(names(plan), ElementsAre("resnet50 1 none", "resnet50 2 vendor"));
   EXPECT_THAT(
       refusals(plan),
-      ElementsAre("vendor with fp16 on 2 GPUs: vendor sends elements as they are: it cannot be combined with fp16"));
+      ElementsAre("vendor with fp16 on 2 GPUs: vendor sends elements as they are: with fp16 it is simulated only"));
 }
 
 TEST(SweepPlan, RefusesToSimulateAModelWithoutATimelineAndNamesTheCure) {
@@ -371,7 +371,7 @@ TEST(SweepPlan, RefusesWorldsThatDoNotFitInMemoryAndDoesTheRest) {
 TEST(SweepPlan, WithNothingLeftSaysWhy) {
   SweepRequest request = small_request();
   request.algorithms = {"vendor"};
-  request.compressors = {"fp16"};
+  request.compressors = {"int8"};
   expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("nothing to do"), HasSubstr("cannot be combined"));
 }
 

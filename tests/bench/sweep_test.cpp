@@ -105,10 +105,10 @@ TEST(AnEditedDatabase, WithATimeBelowZeroIsWrongData) {
 TEST(DryRun, PrintsThePlanAndRunsNothing) {
   const Workplace workplace;
   const Outcome outcome =
-      workplace.run(sweep({"--dry-run", "--algorithm", "ring,vendor", "--compressor", "none,fp16"}));
+      workplace.run(sweep({"--dry-run", "--algorithm", "ring,vendor", "--compressor", "none,int8"}));
   ASSERT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.out, ContainsRegex("\nsimulated +vgg16 +64 GPUs +ddp: ring +hkbu-10gbe\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("left out  vendor with fp16 on "));
+  EXPECT_THAT(outcome.out, HasSubstr("left out  vendor with int8 on "));
   EXPECT_THAT(outcome.out, ContainsRegex("[0-9]+ cases and [0-9]+ published points, about"));
   EXPECT_FALSE(std::filesystem::exists(workplace / "hbench.db"));
   EXPECT_FALSE(std::filesystem::exists(workplace / "hbench-report"));

@@ -207,8 +207,6 @@ TEST_F(TraceVerb, SimulatesNoCaseAgainThatNobodyCanSimulate) {
   };
   Strategy strategy{.algorithm = "ps", .placement = "greedy", .compressor = "none", .fusion = "none"};
   refuses(strategy, 4, "at least 1 parameter server");
-  strategy.algorithm = "vendor";
-  refuses(strategy, 4, "no schedule to simulate");
   strategy.algorithm = "ring";
   strategy.servers = 1;
   refuses(strategy, 4, "no parameter servers");

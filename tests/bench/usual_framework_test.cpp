@@ -44,6 +44,30 @@ TEST(UsualFramework, HasServersInSomebodysOwnQuestionOnlyWhereTheyAreAskedFor) {
   EXPECT_THAT(labels(plan_of(request)), Each(HasSubstr("ps (")));
 }
 
+/// So that a curve up to 1,024 GPUs is of one strategy, which is no flat ring there.
+TEST(UsualFramework, AddsUpAsTheLibraryDoesWhereManyGpusAreAskedAbout) {
+  SweepRequest request = request_of({});
+  request.gpus = {8, 255};
+  EXPECT_THAT(labels(plan_of(request)), ElementsAre("ddp: ring"));
+  request.gpus = {8, 256};
+  EXPECT_THAT(labels(plan_of(request)), ElementsAre("ddp: vendor"));
+  request.compressors = {"none", "fp16"};
+  EXPECT_THAT(labels(plan_of(request)), UnorderedElementsAre("ddp: vendor", "ddp: vendor + fp16"));
+  request.compressors = {"none", "int8"};
+  EXPECT_THAT(labels(plan_of(request)), UnorderedElementsAre("ddp: ring", "ddp: ring + int8"));
+  request = request_of({});
+  request.gpus = {256};
+  request.methods = {"zero:1"};
+  EXPECT_THAT(labels(plan_of(request)), ElementsAre(HasSubstr("ddp: ring")));
+  request = request_of({"ring"});
+  request.gpus = {256};
+  EXPECT_THAT(labels(plan_of(request)), ElementsAre("ddp: ring")) << "that was asked for";
+  request = request_of({});
+  request.gpus = {256};
+  request.presets = {"horovod", "byteps"};
+  EXPECT_THAT(labels(plan_of(request)), UnorderedElementsAre(HasSubstr("horovod: vendor"), HasSubstr("byteps: ps")));
+}
+
 TEST(UsualFramework, IsHorovodInTheSweepThatNamesNothing) {
   SweepRequest request;
   request.gpus = {8};

@@ -56,6 +56,17 @@ TEST(CollectiveModel, AsksTheModelOfTheVendorsLibrary) {
               library_time(profile, CollectiveKind::all_reduce, 4, Bytes(4000)).time.value, TimeBasis::model);
 }
 
+/// Half of the bytes, and a cast of all before the call and after it: each reads 4 bytes and writes 2, or the reverse.
+TEST(CollectiveModel, CastsBeforeTheLibraryIsCalledAndAfterIt) {
+  Profile profile = round_cluster();
+  profile.memory_rate = BytesPerSecond(1e6);
+  const CompressorChoice cast = parse_compressor("fp16");
+  CollectiveModel model(profile, {.workers = 4});
+  expect_time(model.answer(kLibrary, cast.encoding(), 1000),
+              library_time(profile, CollectiveKind::all_reduce, 4, Bytes(2000)).time.value + 2 * 6000 / 1e6,
+              TimeBasis::model);
+}
+
 TEST(CollectiveModel, TakesACurveWithinItsSizes) {
   for (const AlgorithmChoice& algorithm : {kRing, kLibrary}) {
     const Profile profile = with_curve(algorithm.text());

@@ -37,18 +37,23 @@ TEST(RefuseEngineWithinGroups, TakesSumsWithinGroupsOfRanksAndNoMeans) {
   constexpr const char* kNoMeans =
       "by-groups averages parameters within groups of ranks, and hbench's engine among all ranks alone: it is "
       "simulated only";
-  constexpr const char* kNoLibrary =
-      "by-groups has collectives within groups of ranks, and vendor has those among all alone; take ring";
   struct Row {
     MakePlan plan;
     const char* algorithm;
     const char* refusal;
   };
   for (const Row& row : {Row{kMeans, "ring", kNoMeans}, Row{kPartsOfMeans, "ring", kNoMeans}, Row{kSums, "ring", ""},
-                         Row{kGathered, "ring", ""}, Row{kMeans, "vendor", kNoMeans}, Row{kSums, "vendor", kNoLibrary},
-                         Row{kGathered, "vendor", kNoLibrary}})
+                         Row{kGathered, "ring", ""}})
     for (const bool replays : {false, true})
       EXPECT_EQ(refusal_of(row.plan, row.algorithm, replays), row.refusal) << row.algorithm;
+}
+
+/// Its model is of ranks that fill nodes in order.
+TEST(RefuseWithinGroups, TakesNoLibrarysCollectives) {
+  const Method method{.name = "by-groups", .plan = grouped_plan<Carried::gradients, CollectiveKind::all_reduce>};
+  const TrainingStrategy strategy{.method = {.method = &method}, .algorithm = parse_algorithm_rule("vendor")};
+  EXPECT_EQ(refuse_strategy(strategy, {.workers = 4}),
+            "by-groups has collectives within groups of ranks, and vendor has those among all alone; take ring");
 }
 
 }  // namespace

@@ -52,7 +52,8 @@ TEST(RefuseStrategy, HasNothingAgainstWhatMakesSense) {
 TEST(RefuseStrategy, NamesWhatAnAlgorithmOfTheRuleCannotDo) {
   for (const char* rule : {"ring", "ring@1MiB/ring"})
     EXPECT_THAT(refusal(rule, "none", "none", {.workers = 2, .servers = 1}), HasSubstr("ring")) << rule;
-  EXPECT_THAT(refusal("vendor", "fp16", "none"), HasSubstr("it cannot be combined with fp16"));
+  EXPECT_THAT(refusal("vendor", "int8", "none"), HasSubstr("it cannot be combined with int8"));
+  EXPECT_EQ(refusal("vendor", "fp16", "none"), "") << "frameworks cast before they call a library";
 }
 
 TEST(RefuseStrategy, KeepsFactorsAwayFromBucketsThatChange) {
@@ -103,6 +104,10 @@ TEST(RefuseEngine, DoesNotShardTheStateOfALossScaleThatChanges) {
   strategy.method = parse_method("zero:1");
   EXPECT_EQ(refuse_strategy(strategy, {.workers = 4}), "") << "it can be simulated";
   EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("in zero:1 no rank sees all; take bf16"));
+  TrainingStrategy cast = strategy;
+  cast.algorithm = parse_algorithm_rule("vendor");
+  cast.compressor = parse_compressor("fp16");
+  EXPECT_EQ(refuse_engine(cast, false), "vendor sends elements as they are: with fp16 it is simulated only");
   EXPECT_EQ(refuse_engine(strategy, true), "") << "a replay has no such gradients";
   strategy.precision = Precision::bf16;
   EXPECT_EQ(refuse_engine(strategy, false), "");

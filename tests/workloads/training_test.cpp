@@ -261,7 +261,7 @@ TEST(Training, RefusesWhatMakesNoSense) {
   EXPECT_EQ(refusal(request, nullptr, "ranks to talk to"), ExitCode::usage);
   request = small_request("lenet5", {.workers = 2}, "vendor");
   request.strategy.compressor = parse_compressor("fp16");
-  EXPECT_EQ(refusal(request, endpoints[0].get(), "cannot be combined with fp16"), ExitCode::usage);
+  EXPECT_EQ(refusal(request, endpoints[0].get(), "with fp16 it is simulated only"), ExitCode::usage);
 }
 
 /// The parameters after three steps of one process.

@@ -95,6 +95,9 @@ std::string refuse_exchange_of_ranks(const TrainingStrategy& strategy, const Tas
 std::string refuse_in_groups(const std::string& method, const AlgorithmChoice& choice, const RankGroups& groups,
                              const World& world) {
   const Algorithm& algorithm = *choice.algorithm;
+  if (algorithm.is_vendor())
+    return fmt::format("{} has collectives within groups of ranks, and vendor has those among all alone; take ring",
+                       method);
   if (algorithm.uses_groups)
     return fmt::format("{} has collectives within groups of ranks, and {} goes by nodes; take ring", method,
                        algorithm.name);
@@ -185,9 +188,11 @@ std::string refuse_strategy(const TrainingStrategy& strategy, const World& world
   const CompressorChoice& compressor = strategy.compressor;
   const bool pushes = exchanges_among(strategy.method.plan(strategy.overlap), Among::servers);
   for (const AlgorithmChoice& choice : strategy.algorithm.choices()) {
-    // What codes pushes of single ranks is no part of a collective: `refuse_pushes`.
-    std::string why = refuse_exchange(choice, pushes ? parse_compressor("none") : compressor, DataType::float32,
-                                      ReduceOp::sum, world);
+    // What codes pushes of single ranks is no part of a collective (`refuse_pushes`); nor is what frameworks cast
+    // before they call a library.
+    const bool apart = pushes || (choice.algorithm->is_vendor() && compressor.at_most_casts());
+    std::string why =
+        refuse_exchange(choice, apart ? parse_compressor("none") : compressor, DataType::float32, ReduceOp::sum, world);
     if (!why.empty()) return why;
   }
   if (std::string why = refuse_method(strategy, world); !why.empty()) return why;
@@ -255,9 +260,6 @@ std::string refuse_groups_of_engine(const TrainingStrategy& strategy, const Step
       return fmt::format(
           "{} averages {} within groups of ranks, and hbench's engine among all ranks alone: it is simulated only",
           strategy.method.text(), to_string(task.carried));
-    if (strategy.algorithm.is_vendor())
-      return fmt::format("{} has collectives within groups of ranks, and vendor has those among all alone; take ring",
-                         strategy.method.text());
   }
   return {};
 }
@@ -278,6 +280,8 @@ std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
   if (!strategy.method.division.none())
     return fmt::format("{} divides the model among ranks, which hbench's engine does not: it is simulated only",
                        strategy.method.text());
+  if (strategy.algorithm.is_vendor() && !strategy.compressor.verbatim())
+    return fmt::format("vendor sends elements as they are: with {} it is simulated only", strategy.compressor.text());
   const StepPlan plan = strategy.method.plan(strategy.overlap);
   if (!in_lockstep(plan))
     if (std::string why = refuse_free_engine(strategy, plan); !why.empty()) return why;
