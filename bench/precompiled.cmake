@@ -24,11 +24,11 @@ function(hbench_add_precompiled name)
   target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
 endfunction()
 
-# hbench_join(<target>): compiles ten files of a target together, so that headers and templates are read and instantiated
+# hbench_join(<target>): compiles twenty files of a target together, so that headers and templates are read and instantiated
 # once for all of them: in a third of the time. The presets do it, but for dev and gpu, which compile each file alone, so that
 # none lives on what another one includes. Names in unnamed namespaces are therefore unique in a target; each test has a
 # namespace of its file's name (tests/joined_names).
-option(HBENCH_JOIN "Compile ten files together: quick for a whole build, slow for one change" OFF)
+option(HBENCH_JOIN "Compile twenty files together: quick for a whole build, slow for one change" OFF)
 # The files of these rooms stay apart: CLI11 is in one file, Highway's are compiled once for each kind of processor, and an
 # algorithm's parts have the same names in each file. Executors refer to libraries that not every program has.
 set(HBENCH_APART bench/command collectives/algorithms collectives/arithmetic collectives/compressors collectives/executors
@@ -42,7 +42,7 @@ function(hbench_join target)
     if(source MATCHES "[$]" OR NOT source MATCHES "[.]cpp$" OR room MATCHES "^build" OR room IN_LIST HBENCH_APART)
       continue()
     endif()
-    math(EXPR part "0${joined} / 10")
+    math(EXPR part "0${joined} / 20")
     math(EXPR joined "0${joined} + 1")
     set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${part})
   endforeach()

@@ -29,11 +29,11 @@ std::set<std::string> programs_in(std::string_view line) {
 }
 
 /// A line of the list of devices, such as `#  Rank  0 Group  0 Pid 7100 on node-a device  0 [...] NVIDIA H100`.
-struct Device {
+struct TestedDevice {
   double rank = 0;
   std::string host, process, group, model;
 
-  static std::optional<Device> of(std::string_view line, const Words& words) {
+  static std::optional<TestedDevice> of(std::string_view line, const Words& words) {
     const auto index_of = [&](std::string_view name) {
       return static_cast<std::size_t>(std::ranges::find(words, name) - words.begin());
     };
@@ -45,11 +45,11 @@ struct Device {
     const auto rank = finite_number(after("Rank"));
     if (!rank || *rank < 0 || index_of("Rank") > index_of("on") || index_of("on") > device || after("device").empty())
       return std::nullopt;
-    Device read{.rank = *rank,
-                .host = std::string(after("on")),
-                .process = std::string(after("Pid")),
-                .group = std::string(after("Group")),
-                .model = {}};
+    TestedDevice read{.rank = *rank,
+                      .host = std::string(after("on")),
+                      .process = std::string(after("Pid")),
+                      .group = std::string(after("Group")),
+                      .model = {}};
     const std::size_t bracket = line.find(']', static_cast<std::size_t>(words[device].data() - line.data()));
     if (bracket == line.npos) return read;
     for (const std::string_view word : words_of(line.substr(bracket + 1)))
@@ -61,7 +61,7 @@ struct Device {
 /// The list of devices of one test.
 class Devices {
  public:
-  void add(const Device& device) {
+  void add(const TestedDevice& device) {
     last_ = std::max(last_, device.rank);
     ranks_.insert(device.rank);
     hosts_.insert(device.host);
@@ -140,7 +140,7 @@ class NcclTestsReader {
     };
     if (after("test", "starting:") || std::ranges::find(words, "nThread") != words.end()) begin();
     read_names(line, after("test", "concluded:"));
-    if (const auto device = Device::of(line, words)) {
+    if (const auto device = TestedDevice::of(line, words)) {
       begin();
       devices_.add(*device);
       return;

@@ -132,7 +132,7 @@ std::string utc_of(std::string_view written) {
     parts[i] = *part;
   }
   const auto offset = offset_of(written.substr(kLength));
-  const year_month_day day{year(parts[0]), month(static_cast<unsigned>(parts[1])),
+  const year_month_day day{std::chrono::year(parts[0]), month(static_cast<unsigned>(parts[1])),
                            std::chrono::day(static_cast<unsigned>(parts[2]))};
   if (!offset || !day.ok() || parts[3] > 23 || parts[4] > 59 || parts[5] > 60) return "";
   const sys_seconds time = sys_days(day) + hours(parts[3]) + minutes(parts[4]) + seconds(parts[5]) - minutes(*offset);

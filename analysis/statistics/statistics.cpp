@@ -67,13 +67,13 @@ Interval around(double ratio, double log_half_width) {
 }
 
 /// One side of an unpaired comparison: variance of its estimate, and the degrees of freedom of that.
-struct Side {
+struct SpreadOfSide {
   double variance = 0;
   double degrees = 0;
 };
 
 /// A single launch is taken to scatter as those of the other side do.
-Side side_of(const Launches& launches, const Launches& other) {
+SpreadOfSide side_of(const Launches& launches, const Launches& other) {
   const std::vector<double> values = log_medians(launches.size() > 1 ? launches : other);
   const double spread = std::max(variance(values), mean_within(launches));
   return {kOfMedian * spread / static_cast<double>(launches.size()), static_cast<double>(values.size() - 1)};
@@ -162,7 +162,7 @@ RatioEstimate paired_ratio(const std::vector<PairedLaunch>& pairs) {
 RatioEstimate unpaired_ratio(const Launches& baseline, const Launches& own) {
   RatioEstimate estimate{.ratio = median_of_launches(baseline) / median_of_launches(own)};
   if (baseline.size() == 1 && own.size() == 1) return estimate;
-  const Side above = side_of(baseline, own), below = side_of(own, baseline);
+  const SpreadOfSide above = side_of(baseline, own), below = side_of(own, baseline);
   const double sum = above.variance + below.variance;
   // Welch and Satterthwaite.
   const double degrees =

@@ -87,16 +87,16 @@ TrackJudgement judge_limit(const Launch& values, const TrackLimit& limit, const 
   return decide(TrackVerdict::pass, fmt::format("{}, {}", seen, allowed), "");
 }
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::string rule_json(const TrackRule& rule) {
-  return Json{{"least_effect", rule.least_effect},
-              {"level", rule.level},
-              {"spread", rule.spread},
-              {"most_runs", rule.most_runs},
-              {"fewest_runs", rule.fewest_runs},
-              {"launches", rule.launches},
-              {"confirming", rule.confirming}}
+  return OrderedJson{{"least_effect", rule.least_effect},
+                     {"level", rule.level},
+                     {"spread", rule.spread},
+                     {"most_runs", rule.most_runs},
+                     {"fewest_runs", rule.fewest_runs},
+                     {"launches", rule.launches},
+                     {"confirming", rule.confirming}}
       .dump();
 }
 

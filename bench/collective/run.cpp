@@ -187,8 +187,9 @@ void add_to(CaseResult& result, const LoopResult& loop, int launch) {
 }
 
 double launch_seconds(const CollectivePlan& plan, const LoopOptions& loop) {
-  constexpr double kStart = 1;  // of the ranks
-  return plan.cases * (loop.out_of_place ? 2 : 1) * loop.budget.value + static_cast<double>(plan.sets.size()) * kStart;
+  constexpr double kSecondsToStart = 1;  // of the ranks
+  return plan.cases * (loop.out_of_place ? 2 : 1) * loop.budget.value +
+         static_cast<double>(plan.sets.size()) * kSecondsToStart;
 }
 
 std::vector<CaseResult> run_collectives(const CollectivePlan& plan, const RunOptions& options,

@@ -70,7 +70,7 @@ std::string ask(FoundFramework& found, const std::string& choice, const Allocati
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-constexpr const char* kPort = "MASTER_PORT";
+constexpr const char* kPortVariable = "MASTER_PORT";
 constexpr const char* kParameters = "parameters";
 constexpr const char* kLoss = "loss";
 
@@ -104,14 +104,14 @@ int free_port() {
 }
 
 int meeting_port() {
-  const char* given = std::getenv(kPort);
+  const char* given = std::getenv(kPortVariable);
   if (given == nullptr || *given == '\0') return free_port();
   const int asked = parse_number<int>(given).value_or(0);
   const int port = asked > 0 && asked <= UINT16_MAX ? listen_at(asked) : 0;
   if (port == 0)
     throw Error(ExitCode::environment,
-                fmt::format("ranks cannot meet at port {}={}: it is none, or in use", kPort, given),
-                fmt::format("unset {}, so that a free one is taken, or give another", kPort));
+                fmt::format("ranks cannot meet at port {}={}: it is none, or in use", kPortVariable, given),
+                fmt::format("unset {}, so that a free one is taken, or give another", kPortVariable));
   return port;
 }
 
@@ -170,7 +170,7 @@ std::map<std::string, std::string> framework_variables(const FrameworkChoice& ch
                                                        const std::string& network) {
   const bool here = std::set(host_of_rank.begin(), host_of_rank.end()).size() < 2;
   std::map<std::string, std::string> variables{{"MASTER_ADDR", here ? "127.0.0.1" : host_of_rank.front()},
-                                               {kPort, std::to_string(meeting_port())},
+                                               {kPortVariable, std::to_string(meeting_port())},
                                                {"HBENCH_NETWORK", here ? "lo" : network},
                                                kNoByteCode};
   if (choice.setting != nullptr && !choice.setting->variable.empty())

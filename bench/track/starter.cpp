@@ -14,7 +14,7 @@ namespace hbench {
 namespace {
 
 /// Ranks of the collectives: a few are enough to see a change, and more only take longer to start.
-constexpr int kMostRanks = 8;
+constexpr int kMostTracked = 8;
 
 std::string head(const std::string& branch) {
   return fmt::format(
@@ -34,7 +34,7 @@ std::string sweep(const LocalMachine& machine) {
   if (!machine.no_training.empty())
     return fmt::format("\n# Training steps are not tracked: {}\n", one_line(machine.no_training));
   const bool gpus = machine.gpus > 0;
-  const int most = gpus ? machine.gpus : std::min(machine.ranks, kMostRanks);
+  const int most = gpus ? machine.gpus : std::min(machine.ranks, kMostTracked);
   return fmt::format(
       "\n[[sweep]]  # training steps; the keys are the flags of hbench sweep\n"
       "name = \"training\"\n"
@@ -47,7 +47,7 @@ std::string sweep(const LocalMachine& machine) {
 /// All-reduces, small and large. The keys are the flags of `hbench collective`.
 std::string collective(const StarterMachine& machine) {
   const int gpus = machine.local.gpus;
-  const int ranks = gpus > 1 ? gpus : std::clamp(machine.local.cores, 2, kMostRanks);
+  const int ranks = gpus > 1 ? gpus : std::clamp(machine.local.cores, 2, kMostTracked);
   std::string executor = gpus > 1 ? "nccl" : machine.mpi ? "mpi" : "threads";
   return fmt::format(
       "\n[[collective]]  # all-reduces by themselves; the keys are the flags of hbench collective\n"

@@ -130,7 +130,7 @@ Chart chart_of(const CaseHistory& known, std::size_t number) {
   return chart;
 }
 
-void point_fields(Row& row, const HistoryPoint& point) {
+void history_point_fields(Row& row, const HistoryPoint& point) {
   row.field("run", point.producer.run);
   row.field("commit", point.producer.commit());
   row.field("started_at", point.producer.started_at, "UTC");
@@ -155,7 +155,7 @@ void history_fields(Row& row, const CaseHistory& known) {
   row.field("question", known.question, "the case's key");
   row.field("place", known.place);
   row.field("unit", known.unit, "of the values");
-  row.rows("points", known.points, point_fields);
+  row.rows("points", known.points, history_point_fields);
   row.rows("changes", known.changes, [&](Row& of, const LevelChange& change) { change_fields(of, known, change); });
 }
 

@@ -14,7 +14,7 @@ namespace hbench {
 namespace {
 
 std::string rounded_percent(double value) { return fmt::format("{:+.0f} %", 100 * value); }
-std::string rate_text(double value) { return fmt::format("{:.4g}", value); }
+std::string busbw_text(double value) { return fmt::format("{:.4g}", value); }
 
 void rate_fields(Row& row, const RateValidation& each) {
   row.field("gpu", each.gpu).in("GPU");
@@ -22,9 +22,9 @@ void rate_fields(Row& row, const RateValidation& each) {
   row.field("precision", each.measured.precision).in("precision");
   row.field("batch", each.measured.batch).in("batch");
   row.field("software", each.measured.software, "empty: what the rates of the workload stand for").in("software");
-  row.field("measured_samples_per_second", each.measured.samples_per_second).in("measured", rate_text);
+  row.field("measured_samples_per_second", each.measured.samples_per_second).in("measured", busbw_text);
   row.field("modelled_samples_per_second", each.modelled.samples_per_second, "without the GPUs of this family")
-      .in("modelled", rate_text);
+      .in("modelled", busbw_text);
   row.field("error", each.error(), "modelled over measured, less 1").in("error", rounded_percent);
   row.field("factor", each.modelled.factor, "the model's 90 % band: the rate may be higher or lower by it");
   row.field("held", each.is_held(), "the band holds the measured rate").in("in the band");
@@ -92,7 +92,7 @@ double share_held(const CurveValidation& validation) {
   return static_cast<double>(held) / static_cast<double>(validation.sizes.size());
 }
 
-void size_fields(Row& row, const CurveValidation::Size& size) {
+void curve_size_fields(Row& row, const CurveValidation::Size& size) {
   row.field("bytes", size.bytes).in("size", exact_text(Bytes(static_cast<double>(size.bytes))));
   row.field("measured_seconds", size.measured).in("measured (us)", microseconds);
   row.field("simulated_seconds", size.simulated).in("simulated (us)", microseconds);
@@ -115,7 +115,7 @@ void curve_fields(Row& row, const CurveValidation& each) {
   row.number("in the band", percent(share_held(each)));
   row.field("interpolation_error", each.interpolation.mean_size(), "the same of sizes left out of the curve")
       .in("between sizes", logarithm);
-  row.rows("sizes", each.sizes, size_fields);
+  row.rows("sizes", each.sizes, curve_size_fields);
 }
 
 /// Curves count alike, however many sizes each has.
@@ -174,7 +174,7 @@ Document curves_document(const std::vector<CurveValidation>& all, bool each) {
   if (each)
     for (const auto& [profile, curve, sizes, model, interpolation] : all)
       document.blocks.emplace_back(table_of(
-          sizes, size_fields,
+          sizes, curve_size_fields,
           {.caption =
                fmt::format("{}: {}, {} ranks ({})", profile, to_string(curve.collective), curve.ranks, curve.source)}));
   document.blocks.emplace_back(

@@ -32,7 +32,7 @@ constexpr NumberField kDilocoFields[] = {
     {.name = "outer rate", .standard = 0.7, .smallest = 0.001, .largest = 10, .whole = false},
     {.name = "outer momentum", .standard = 0.9, .smallest = 0, .largest = 0.9999, .whole = false}};
 
-enum Place : std::uint8_t { kPeriod, kFragments, kDelay, kOwnShare, kRate, kMomentum };
+enum Place : std::uint8_t { kPeriod, kFragments, kDelay, kOwnShare, kOuterRate, kOuterMomentum };
 
 std::string refuses(const std::vector<double>& values) {
   const auto period = static_cast<int>(values[kPeriod]), fragments = static_cast<int>(values[kFragments]);
@@ -73,8 +73,8 @@ std::vector<std::vector<int>> fragments_of(const std::vector<std::int64_t>& elem
 
 OuterUpdate outer_of(const PlanRequest& request) {
   OptimizerChoice nesterov = parse_optimizer("nesterov");
-  nesterov.values = {request.values[kMomentum]};
-  return {.optimizer = std::move(nesterov), .rate = request.values[kRate], .own_share = request.values[kOwnShare]};
+  nesterov.values = {request.values[kOuterMomentum]};
+  return {.optimizer = std::move(nesterov), .rate = request.values[kOuterRate], .own_share = request.values[kOwnShare]};
 }
 
 /// What is exchanged, and when.

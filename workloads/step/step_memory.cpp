@@ -31,12 +31,12 @@ constexpr std::array<ActivationRule, 3> kPyTorch{
 /// `Trace::state_bytes` has weights and gradients in float32 and the optimizer's numbers beside them. Fewer bytes than
 /// those two take are halved.
 StepMemory state_of(const Trace& trace, const NumberBytes& bytes, const std::optional<OptimizerChoice>& optimizer) {
-  constexpr double kFloat = 4;
-  const double each = std::min(kFloat, trace.state_bytes / 2), elements = trace.elements();
-  const double beside = optimizer ? kFloat * optimizer->state() : trace.state_bytes - 2 * each;
-  return {.weights = Bytes(each * elements * bytes.weight / kFloat),
-          .gradients = Bytes(each * elements * bytes.gradient / kFloat),
-          .optimizer = Bytes((beside * bytes.state / kFloat + bytes.master) * elements),
+  constexpr double kFloatBytes = 4;
+  const double each = std::min(kFloatBytes, trace.state_bytes / 2), elements = trace.elements();
+  const double beside = optimizer ? kFloatBytes * optimizer->state() : trace.state_bytes - 2 * each;
+  return {.weights = Bytes(each * elements * bytes.weight / kFloatBytes),
+          .gradients = Bytes(each * elements * bytes.gradient / kFloatBytes),
+          .optimizer = Bytes((beside * bytes.state / kFloatBytes + bytes.master) * elements),
           .activations = Bytes(0)};
 }
 
