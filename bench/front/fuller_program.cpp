@@ -12,7 +12,7 @@
 namespace hbench {
 namespace {
 
-constexpr const char* kCure =
+constexpr const char* kInstallWhole =
     "install hbench as a whole, or build its target hbench; HBENCH_WORKER in the environment may name another worker";
 /// LibTorch and a GPU's driver are there in seconds; on a cold disk in some more.
 constexpr Seconds kPatience(120);
@@ -36,7 +36,7 @@ Answer ask() {
   const Exit exit = run_process(spawn);
   if (exit.code == 0) return {parse_worker_facts(answer), {}};
   const std::string why = exit.error_tail.empty() ? fmt::format("exit code {}", exit.code) : one_line(exit.error_tail);
-  return without_program({false, fmt::format("{} does not start: {}", fuller_program().string(), why), kCure});
+  return without_program({false, fmt::format("{} does not start: {}", fuller_program().string(), why), kInstallWhole});
 }
 
 const Answer& known_answer() {
@@ -49,7 +49,7 @@ const Answer& known_answer() {
 Availability fuller_availability() {
   const std::string program = fuller_program().string();
   if (access(program.c_str(), X_OK) == 0) return {};
-  return {false, fmt::format("there is no {}", program), kCure};
+  return {false, fmt::format("there is no {}", program), kInstallWhole};
 }
 
 const Availability& fuller_start() { return known_answer().start; }
@@ -63,7 +63,7 @@ void become_fuller(const std::vector<std::string>& arguments) {
   argv.push_back(nullptr);
   execv(program.c_str(), argv.data());
   throw Error(ExitCode::environment,
-              fmt::format("cannot start {}: {}", program, std::generic_category().message(errno)), kCure);
+              fmt::format("cannot start {}: {}", program, std::generic_category().message(errno)), kInstallWhole);
 }
 
 }  // namespace hbench
