@@ -1,4 +1,5 @@
-# `cmake --install build/release --prefix DIR` gives DIR/bin/hbench, DIR/libexec/hbench and DIR/share/hbench, which may be moved together; `cpack -G DEB` in build/release makes the Debian package.
+# `cmake --install build/release --prefix DIR` gives DIR/bin/hbench, DIR/libexec/hbench and DIR/share/hbench, which may be
+# moved together; `cpack -G DEB` in build/release makes the Debian package.
 install(TARGETS hbench RUNTIME DESTINATION bin)
 install(TARGETS hbench-worker hbench-trainer RUNTIME DESTINATION libexec/hbench)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cluster-profiles DESTINATION share/hbench FILES_MATCHING PATTERN "*.toml")

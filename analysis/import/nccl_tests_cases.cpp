@@ -246,7 +246,7 @@ bool exchanges_nothing(const NcclTestsOutput& test) {
 }
 
 /// Why a test cannot be imported, with the cure.
-struct UnfitReading {
+struct UnreadTest {
   std::string why, hint;
 };
 
@@ -275,7 +275,7 @@ class NcclTests {
   }
 
  private:
-  [[noreturn]] void fail(const UnfitReading& refusal) const { refuse_file(file_name_, refusal.why, refusal.hint); }
+  [[noreturn]] void fail(const UnreadTest& refusal) const { refuse_file(file_name_, refusal.why, refusal.hint); }
 
   /// Of a build without MPI each process has a world of its own.
   void check_processes(const std::vector<NcclTestsOutput>& tests) const {
@@ -288,31 +288,31 @@ class NcclTests {
             "nccl-tests was built without MPI: build it with make MPI=1"});
   }
 
-  std::optional<UnfitReading> add_test(NcclTestsOutput& test, std::vector<ImportedOutput>& outputs) const {
+  std::optional<UnreadTest> add_test(NcclTestsOutput& test, std::vector<ImportedOutput>& outputs) const {
     if (test.rows.empty())
-      return UnfitReading{fmt::format("none of its rows can be read ({})", test.left_out.front()), "measure again"};
+      return UnreadTest{fmt::format("none of its rows can be read ({})", test.left_out.front()), "measure again"};
     if (exchanges_nothing(test))
-      return UnfitReading{"it ran on one GPU: nothing is exchanged", "run it on two GPUs or more"};
+      return UnreadTest{"it ran on one GPU: nothing is exchanged", "run it on two GPUs or more"};
     const int ranks = test.ranks > 0 ? test.ranks : hints_.ranks;
     if (ranks < 2)
-      return UnfitReading{"its list of devices does not say on how many GPUs of how many nodes it ran",
-                          "add such as --ranks 16 --nodes 2"};
+      return UnreadTest{"its list of devices does not say on how many GPUs of how many nodes it ran",
+                        "add such as --ranks 16 --nodes 2"};
     const auto exact = std::ranges::find_if(test.rows, [](const NcclTestsRow& row) { return row.bytes > 0; });
     if (exact == test.rows.end())
-      return UnfitReading{"all of its rows are of 0 bytes", "measure more, such as -b 1K -e 1G -f 2"};
+      return UnreadTest{"all of its rows are of 0 bytes", "measure more, such as -b 1K -e 1G -f 2"};
     if (auto refusal = add_times(test, ranks)) return refusal;
     // What hbench has no collective of may count bytes otherwise.
     const NcclTest* named = test.names.size() == 1 ? find_nccl_test(*test.names.begin()) : nullptr;
     if (test.names.size() != 1 || (named != nullptr && named->kind)) for_rows(test, check_row);
     const IdentifiedTest found = identify(test, ranks, hints_.collective);
-    if (found.test == nullptr) return UnfitReading{found.why, found.hint};
+    if (found.test == nullptr) return UnreadTest{found.why, found.hint};
     for_rows(test, [&](const NcclTestsRow& row) { check_bus_factor(row, *found.test, ranks); });
     outputs.push_back(output_of(test, *found.test->kind, ranks));
     return std::nullopt;
   }
 
   /// What a table has no columns of follows from its bus bandwidth: times, where that has digits enough.
-  std::optional<UnfitReading> add_times(NcclTestsOutput& test, int ranks) const {
+  std::optional<UnreadTest> add_times(NcclTestsOutput& test, int ranks) const {
     const NcclTest* found = find_nccl_test(test.names.size() == 1 ? *test.names.begin() : hints_.collective);
     std::int64_t rounded = 0;
     for (NcclTestsRow& row : test.rows)
@@ -322,8 +322,8 @@ class NcclTests {
         const auto bytes = static_cast<double>(row.bytes);
         if (figures.seconds.value == 0) {
           if (found == nullptr)
-            return UnfitReading{"it has no column 'time', and does not say of which collective its busbw is",
-                                fmt::format("add that column, or --collective {}", kKnownCollectives)};
+            return UnreadTest{"it has no column 'time', and does not say of which collective its busbw is",
+                              fmt::format("add that column, or --collective {}", kKnownCollectives)};
           const double error = figures.busbw.slack / figures.busbw.value;
           const double seconds = found->bus_factor(ranks) * bytes / figures.busbw.value;
           figures.seconds = {seconds, seconds * error};
@@ -337,7 +337,7 @@ class NcclTests {
       }
     std::erase_if(test.rows, [](const NcclTestsRow& row) { return row.timings().empty(); });
     if (rounded > 0) test.left_out.push_back(counted(rounded, "timing") + " of a busbw with too few digits for a time");
-    if (test.rows.empty()) return UnfitReading{test.left_out.back(), "add the column 'time'"};
+    if (test.rows.empty()) return UnreadTest{test.left_out.back(), "add the column 'time'"};
     return std::nullopt;
   }
 
@@ -366,7 +366,7 @@ class NcclTests {
 
   std::string_view file_name_;
   const ImportHints& hints_;
-  UnfitReading first_;
+  UnreadTest first_;
 };
 
 ImportedOutput parse_nccl_tests(std::string_view text, std::string_view file_name, const ImportHints& hints) {

@@ -27,10 +27,10 @@ double scale_needed(const Residual& residual);
 /// Whether a band of that many times its width holds the step.
 bool holds(const Residual& residual, double scale = 1);
 
-/// What a band from `low` to `high` is worth where the figure turned out to be `real`, in logarithms: its width, and
-/// beside it 20 times how far the figure lies outside, as of a band that is to hold 90 %. Smaller is better: a band
-/// that is made wider must win that back by what it holds. The interval score of Gneiting and Raftery, Strictly proper
-/// scoring rules, prediction, and estimation, JASA 102 (2007), section 6.2. \pre all are positive
+/// Returns what a band from `low` to `high` is worth where the figure turned out to be `real`, in logarithms: its
+/// width, and beside it 20 times how far the figure lies outside, as of a band that is to hold 90 %. Smaller is better:
+/// a band that is made wider must win that back by what it holds. The interval score of Gneiting and Raftery, Strictly
+/// proper scoring rules, prediction, and estimation, JASA 102 (2007), section 6.2. \pre all are positive
 double interval_score(double low, double high, double real);
 
 /// The least scale whose bands hold `kBandLevel` of the steps of the next group, which is as likely to be like any of

@@ -55,8 +55,10 @@ struct PredictionRequest {
   Recomputation recomputation = Recomputation::none;  ///< of predictions; a measured step keeps all activations
   std::optional<OptimizerChoice> optimizer = {};      ///< none: `TrainingStrategy::optimizer`
   bool overlap = true;
-  bool rings_alone = false;  ///< servers are predicted only where an algorithm names them
-  bool of_engine = false;    ///< what is simulated stands beside steps of hbench's own ranks, and is of its engine
+  /// Servers are predicted only where an algorithm names them: a usual placement of theirs is no wish for them, and
+  /// nobody chooses a cluster for servers today.
+  bool rings_alone = false;
+  bool of_engine = false;  ///< what is simulated stands beside steps of hbench's own ranks, and is of its engine
 
   /// Whether some of the evidence has this property (`analysis/records/evidence.hpp`).
   bool asks(bool (*property)(Evidence)) const { return std::ranges::any_of(evidence, property); }

@@ -37,14 +37,14 @@ void add_divided(const std::string& text, int ranks, int gpus, std::vector<std::
 
 using Names = std::vector<std::string>;
 
-/// Whether somebody's own question is answered by simulation alone: of a workload or a cluster that they name.
+/// Returns whether somebody's own question, of a workload or a cluster that they name, is answered by simulation alone.
 bool is_own_question(const PredictionRequest& request, Evidence evidence) {
   return is_predicted(evidence) && !request.predicts_engine() && !request.is_usual();
 }
 
-/// What adds up gradients where nobody names an algorithm: a ring, as libraries take it on few GPUs. Where many are
-/// asked about it is what the model of the library chooses (`library_time`), if that carries all that is asked for: on
-/// fewer GPUs too, so that a curve is of one strategy.
+/// Returns what adds up gradients where nobody names an algorithm: a ring, as libraries take it on few GPUs. Where many
+/// are asked about it is what the model of the library chooses (`library_time`), if that carries all that is asked for:
+/// on fewer GPUs too, so that a curve is of one strategy.
 std::string usual_all_reduce(const PredictionRequest& request, Evidence evidence) {
   const bool can_serve =
       request.methods.empty() && std::ranges::all_of(request.compressors, [](const std::string& compressor) {
@@ -60,7 +60,7 @@ std::vector<TrainingStrategy> frameworks(const PredictionRequest& request, const
   for (const std::string& name : request.presets)
     for (const std::string& compressor : request.compressors.empty() ? Names{"none"} : request.compressors) {
       TrainingStrategy strategy = strategy_of(find_entry(presets(), name, "preset"), of.nodes);
-      if (strategy.algorithm.text() == "ring")
+      if (!strategy.algorithm.uses_servers())
         strategy.algorithm = parse_algorithm_rule(usual_all_reduce(request, of.evidence));
       strategy.compressor = parse_compressor(compressor);
       strategy.overlap = request.overlap;

@@ -48,7 +48,7 @@ inline constexpr std::string_view kSent = "sent/";
 /// be judged by), `loss`, `steps` and `seconds` since the first step; the last once more as epoch + 1, of what ranks
 /// have agreed on.
 inline constexpr std::string_view kLearned = "learned/";
-/// Of a step by a flat algorithm on many GPUs: the seconds of the same by what their library would choose.
+/// The seconds that a step by a flat algorithm on many GPUs would take by what their library chooses.
 inline constexpr std::string_view kByLibrary = "by_library_seconds";
 /// Seconds for which the busiest stage of a pipeline waits for others.
 inline constexpr std::string_view kPipelineIdle = "pipeline_idle_seconds";

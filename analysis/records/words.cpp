@@ -18,6 +18,8 @@ std::string percent(double share) {
 
 std::string typed_percent(double share) { return fmt::format("{:.4g} %", 100 * share); }
 
+std::string logarithm_text(double value) { return fmt::format("{:.3f}", value); }
+
 std::string whole_percent(double fraction) {
   const double percent = fraction * 100;
   return fmt::format("{:.{}f}\u00a0%", percent, percent < 0.95 ? 1 : 0);

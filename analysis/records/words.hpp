@@ -17,6 +17,8 @@ namespace hbench {
 std::string percent(double share);
 /// A share as somebody would type it: `90 %`, `92.5 %`.
 std::string typed_percent(double share);
+/// A logarithm of a factor: `0.105`.
+std::string logarithm_text(double value);
 /// `78 %`, with a no-break space; below 1 % with a decimal.
 std::string whole_percent(double fraction);
 /// `+4.9 %`

@@ -70,7 +70,7 @@ ExitCode run_bandwidth(const Call& call) {
     throw Error(ExitCode::usage, "--bandwidth is of a map", "add --strategies or --collective all_reduce");
   if (!strategies && !single) {
     // A map compares with servers.
-    take_rings(request);
+    request.rings_alone = true;
     const auto answer = predicted(verbosity, [&](const Data& data, const SimulationMeans& means) {
       return required_bandwidth(request, efficiency, data, means);
     });

@@ -36,6 +36,7 @@ PredictionRequest usual_request() {
   request.compressors = {"none"};
   request.placements = {"sliced"};
   request.servers = {{.colocated = true, .count = 0}};
+  request.rings_alone = true;
   return request;
 }
 
@@ -45,7 +46,6 @@ Choice choose_for(const std::string& workload, PredictionRequest request, const 
   const std::string which = request.workloads.size() > 1 ? " for " + workload : "";
   request.workloads = {workload};
   if (request.profiles.empty()) request.profiles = clusters_for(request, filter, data);
-  take_rings(request);
   Choice choice = choose(request, goals, data, means);
   if (choice.alternatives.empty())
     throw Error(ExitCode::usage, fmt::format("nothing is left to choose from{}", which), reasons(choice.refused));

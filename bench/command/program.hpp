@@ -1,7 +1,6 @@
 #pragma once
 
-/// What hbench's programs have in common: a verb is looked up and run, and an `Error` becomes one line and
-/// an exit code.
+/// All of hbench's programs do the same: a verb is looked up and run, and an `Error` becomes one line and an exit code.
 ///
 /// Lines beside a command's output: progress, warnings, what is left out.
 

@@ -24,7 +24,7 @@ struct Call {
   CommandDescription* description = nullptr;
 };
 
-/// What a verb needs in its own process. hbench has none, hbench-worker those of ranks (MPI, NCCL), hbench-trainer all
+/// A verb needs these in its own process. hbench has none, hbench-worker those of ranks (MPI, NCCL), hbench-trainer all
 /// (LibTorch too).
 enum class Libraries { none, of_ranks, all };
 

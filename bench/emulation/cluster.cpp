@@ -19,8 +19,6 @@ namespace {
 /// A frame of Ethernet has 1514 bytes, of which TCP/IP leaves its user 1448 (with time stamps).
 constexpr double kFrameShare = 1448.0 / 1514.0;
 
-double seconds_per_byte(BytesPerSecond rate) { return rate.value > 0 ? 1 / rate.value : 0; }
-
 /// As tc writes it: of the frames.
 std::string tc_rate(BytesPerSecond payload) { return fmt::format("{:.0f}bit", payload.value * 8 / kFrameShare); }
 

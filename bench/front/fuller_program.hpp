@@ -16,13 +16,13 @@ namespace hbench {
 /// The next program after this one. Each program's main file has it.
 std::filesystem::path fuller_program();
 
-/// Whether that program is where it belongs. Does not start it.
+/// Returns whether that program is where it belongs, and does not start it.
 Availability fuller_availability();
 
-/// Whether it is there and starts; tried once.
+/// Returns whether it is there and starts; that is tried once.
 const Availability& fuller_start();
 
-/// Of its libraries; asked once. Of a program that does not start, nothing but that nothing can be trained.
+/// Returns what it says of its libraries, asked once; of a program that does not start, that nothing can be trained.
 const WorkerFacts& fuller_facts();
 
 /// This process goes on as that program, with the same arguments. \throws Error (environment) when it cannot.

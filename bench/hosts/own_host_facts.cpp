@@ -67,7 +67,7 @@ std::string free_mebibytes(const char* folder) {
   return std::to_string(disk.f_bavail * disk.f_frsize >> 20);
 }
 
-/// Of both programs that ranks run.
+/// Tells the programs that ranks run from other versions of them.
 std::string own_program() {
   const std::string bytes = content(installation().worker) + content(installation().trainer);
   return fmt::format("{} ({:016x})", HBENCH_VERSION, digest(std::as_bytes(std::span(bytes))));

@@ -19,8 +19,6 @@ void add_strategy_options(Arguments& app, PredictionRequest& request, const char
   add_precision_option(app, request, "as the workload is usually trained");
 }
 
-void take_rings(PredictionRequest& request) { request.rings_alone = true; }
-
 void add_network_options(Arguments& app, PredictionRequest& request) {
   request.workloads = {"vgg16", "resnet50"};
   request.profiles = {"aws-p3-25gbe"};

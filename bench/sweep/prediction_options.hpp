@@ -19,9 +19,6 @@ namespace hbench {
 void add_strategy_options(Arguments& app, PredictionRequest& request, const char* gpus);
 /// Adds those and `--workload` and `--profile`, for questions about the rate of a network.
 void add_network_options(Arguments& app, PredictionRequest& request);
-/// Takes rings where nobody names an algorithm or a framework: a usual placement of servers is no wish for them, and
-/// nobody chooses a cluster for servers today.
-void take_rings(PredictionRequest& request);
 /// Adds `--gpu`, `--provider`, `--max-price` and `--min-bandwidth`; `where` begins what their help says. `texts`
 /// outlives the parsing.
 void add_catalogue_options(Arguments& app, CatalogueTexts& texts, const std::string& where);

@@ -46,5 +46,7 @@ inline double seconds_since(std::chrono::steady_clock::time_point begin) {
 constexpr Seconds operator/(Bytes size, BytesPerSecond rate) { return Seconds(size.value / rate.value); }
 constexpr BytesPerSecond operator/(Bytes size, Seconds time) { return BytesPerSecond(size.value / time.value); }
 constexpr Bytes operator*(BytesPerSecond rate, Seconds time) { return Bytes(rate.value * time.value); }
+/// Returns the seconds of a byte; 0 for a rate of 0, which stands for one that limits nothing.
+constexpr double seconds_per_byte(BytesPerSecond rate) { return rate.value > 0 ? 1 / rate.value : 0; }
 
 }  // namespace hbench

@@ -55,9 +55,8 @@ Seconds CollectiveModel::model(const AlgorithmChoice& algorithm, const Encoding&
   if (algorithm.algorithm->is_vendor()) {
     // What is sent in fewer bytes was cast as a whole, once before the call and once after it.
     const auto sent = Bytes(static_cast<double>(encoding.wire_bytes(elements)));
-    const double memory = profile_->memory_rate.value > 0 ? 1 / profile_->memory_rate.value : 0;
     return library_time(*profile_, algorithm.algorithm->collective, group.workers, sent).time +
-           Seconds(encoding.coding(static_cast<double>(bytes), 1, 1, memory));
+           Seconds(encoding.coding(static_cast<double>(bytes), 1, 1, seconds_per_byte(profile_->memory_rate)));
   }
   if (segments == 0) segments = algorithm.segments(group, bytes);
   const Seconds moving = simulate(network_, plans_.of(algorithm, segments), encoding, elements, stop_);

@@ -6,8 +6,6 @@ namespace {
 /// A reduction reads two operands and writes one.
 constexpr double kReduceTraffic = 3;
 
-double inverse(BytesPerSecond rate) { return rate.value > 0 ? 1 / rate.value : 0; }
-
 /// The nodes of a domain whose NICs a message between domains can use: of all domains as many as the last one has, as
 /// one rate is that of all links of a kind. A dedicated server has the NICs of its own node.
 int nodes_to_send_from(const Profile& profile, const World& world) {
@@ -21,20 +19,20 @@ double server_seconds_per_byte(const Profile& profile, const World& world) {
   // A co-located server also handles what its own worker (or group) contributes, though that does not travel: of n
   // contributions, n - 1 messages take the time of all.
   const double own = world.colocated && groups > 1 ? static_cast<double>(groups) / (groups - 1) : 1;
-  return inverse(profile.server_rate) * own;
+  return seconds_per_byte(profile.server_rate) * own;
 }
 
 Network::Hop Network::remote_hop(const Profile& profile, int nodes) {
   const BytesPerSecond all = profile.node_rate(nodes), path = profile.path_rate(nodes);
-  return {profile.network_latency.value, profile.network_low_latency.value, inverse(all),
-          path < all ? inverse(path) : 0};
+  return {profile.network_latency.value, profile.network_low_latency.value, seconds_per_byte(all),
+          path < all ? seconds_per_byte(path) : 0};
 }
 
 Network::Network(const Profile& profile, const World& world)
     : world_(world),
-      memory_seconds_per_byte_(inverse(profile.memory_rate)),
+      memory_seconds_per_byte_(seconds_per_byte(profile.memory_rate)),
       server_seconds_per_byte_(server_seconds_per_byte(profile, world)),
-      local_{profile.local_latency.value, profile.local_low_latency.value, inverse(profile.local_rate), 0},
+      local_{profile.local_latency.value, profile.local_low_latency.value, seconds_per_byte(profile.local_rate), 0},
       remote_(remote_hop(profile, nodes_to_send_from(profile, world))),
       layout_(world, profile.gpus_per_domain()) {
   const int ranks = world.ranks();

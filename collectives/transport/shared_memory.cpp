@@ -35,8 +35,8 @@ std::size_t rounded(std::size_t bytes, std::size_t unit) { return (bytes + unit 
 constexpr std::size_t kDoorbells = sizeof(SharedHeader);
 
 /// Where the regions begin.
-struct Blocks {
-  explicit Blocks(int ranks) {
+struct Regions {
+  explicit Regions(int ranks) {
     const auto count = static_cast<std::size_t>(ranks);
     control = sizeof(SharedControl) + count * sizeof(SharedArrival);
     controls = rounded(kDoorbells + count * sizeof(DoorbellState), kPage);
@@ -111,7 +111,7 @@ void SharedMemory::populate(std::byte* at, std::size_t bytes) {
 }
 
 std::size_t SharedSegment::bytes(int ranks, std::size_t part) {
-  return Blocks(ranks).parts + static_cast<std::size_t>(ranks) * rounded(part, kPage);
+  return Regions(ranks).parts + static_cast<std::size_t>(ranks) * rounded(part, kPage);
 }
 
 std::size_t SharedSegment::good_part(int ranks) {
@@ -127,7 +127,7 @@ SharedSegment::SharedSegment(const SharedMemory& memory, int ranks, Rank rank)
       // Those of the machine: a launcher may have bound this process to one of them.
       cores_(std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)))),
       rank_(rank) {
-  const std::size_t begin = Blocks(ranks).parts;
+  const std::size_t begin = Regions(ranks).parts;
   const std::size_t part = (size_ - begin) / static_cast<std::size_t>(ranks) / kPage * kPage;
   next_ = begin + static_cast<std::size_t>(rank) * part;
   end_ = next_ + part;
@@ -145,23 +145,23 @@ void SharedSegment::ring_others() const {
 }
 
 SharedControl& SharedSegment::control(int index) const {
-  const Blocks layout(ranks_);
+  const Regions layout(ranks_);
   return object<SharedControl>(layout.controls + static_cast<std::size_t>(index) * layout.control);
 }
 
 SharedArrival& SharedSegment::arrival(int index, Rank rank) const {
-  const Blocks layout(ranks_);
+  const Regions layout(ranks_);
   return object<SharedArrival>(layout.controls + static_cast<std::size_t>(index) * layout.control +
                                sizeof(SharedControl) + static_cast<std::size_t>(rank) * sizeof(SharedArrival));
 }
 
 SharedLane& SharedSegment::lane(Rank from, Rank to) const {
-  return object<SharedLane>(Blocks(ranks_).lanes + static_cast<std::size_t>(from * ranks_ + to) * sizeof(SharedLane));
+  return object<SharedLane>(Regions(ranks_).lanes + static_cast<std::size_t>(from * ranks_ + to) * sizeof(SharedLane));
 }
 
 SharedReceipt& SharedSegment::receipt(Rank sender, std::uint32_t index) const {
   const auto place = static_cast<std::size_t>(sender) * kReceipts + index;
-  return object<SharedReceipt>(Blocks(ranks_).receipts + place * sizeof(SharedReceipt));
+  return object<SharedReceipt>(Regions(ranks_).receipts + place * sizeof(SharedReceipt));
 }
 
 std::span<std::byte> SharedSegment::allocate(std::size_t bytes) {

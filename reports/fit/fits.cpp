@@ -164,8 +164,6 @@ void next_fields(Row& row, const NextRow& next) {
   row.field("factor_after", next.after, "the same with that step");
 }
 
-std::string shown_logarithm(double value) { return fmt::format("{:.3f}", value); }
-
 /// Those of the caller, then those of the fit.
 std::vector<std::string> all_notes(const CurveFit& fitted, std::vector<std::string> notes) {
   notes.insert(notes.end(), fitted.notes.begin(), fitted.notes.end());
@@ -214,7 +212,7 @@ Document curve_fit_document(const CurveFit& fitted, const std::vector<std::strin
   document.blocks.emplace_back(Paragraph{fmt::format(
       "The model without the curve is {} off on average (mean |ln|), {} before; for other numbers of GPUs it is used. "
       "{}Uncertainty of the profile: {:.2g}, {:.2g} before.",
-      shown_logarithm(fitted.after().mean_size()), shown_logarithm(fitted.before().mean_size()),
+      logarithm_text(fitted.after().mean_size()), logarithm_text(fitted.before().mean_size()),
       fitted.kept ? fmt::format("For these {}, the curve is. ", curve.ranks) : "", fitted.profile.uncertainty,
       fitted.base.uncertainty)});
   for (const std::string& note : all_notes(fitted, notes)) document.blocks.emplace_back(Paragraph{note});

@@ -85,8 +85,6 @@ std::string verdict(const std::vector<RateValidation>& all) {
       whole.rates, percent(whole.mean()), percent(whole.share_held()));
 }
 
-std::string logarithm(double value) { return fmt::format("{:.3f}", value); }
-
 double share_held(const CurveValidation& validation) {
   const auto held = std::ranges::count_if(validation.sizes, &CurveValidation::Size::is_held);
   return static_cast<double>(held) / static_cast<double>(validation.sizes.size());
@@ -99,7 +97,7 @@ void curve_size_fields(Row& row, const CurveValidation::Size& size) {
   row.field("low_seconds", size.low, "of the 90 % band");
   row.field("high_seconds", size.high, "of the 90 % band");
   row.number("90 % band (us)", fmt::format("{} - {}", microseconds(size.low), microseconds(size.high)));
-  row.number("ln", logarithm(std::log(size.simulated / size.measured)));
+  row.number("ln", logarithm_text(std::log(size.simulated / size.measured)));
 }
 
 void curve_fields(Row& row, const CurveValidation& each) {
@@ -110,11 +108,11 @@ void curve_fields(Row& row, const CurveValidation& each) {
   row.field("nodes", each.curve.nodes).in("nodes");
   row.field("source", each.curve.source);
   row.number("sizes", std::to_string(each.sizes.size()), 2);
-  row.field("mean_error", each.model.mean_size(), "mean |ln| of simulated / measured").in("mean |ln|", logarithm);
-  row.number("largest", logarithm(each.model.worst()));
+  row.field("mean_error", each.model.mean_size(), "mean |ln| of simulated / measured").in("mean |ln|", logarithm_text);
+  row.number("largest", logarithm_text(each.model.worst()));
   row.number("in the band", percent(share_held(each)));
   row.field("interpolation_error", each.interpolation.mean_size(), "the same of sizes left out of the curve")
-      .in("between sizes", logarithm);
+      .in("between sizes", logarithm_text);
   row.rows("sizes", each.sizes, curve_size_fields);
 }
 
@@ -135,7 +133,7 @@ void class_fields(Row& row, const ClassErrors& errors) {
   row.field("sizes", errors.sizes).in("sizes");
   row.field("curves", errors.curves).in("curves");
   row.field("sources", errors.sources).in("sources");
-  row.field("mean_error", errors.mean).in("mean |ln|", logarithm);
+  row.field("mean_error", errors.mean).in("mean |ln|", logarithm_text);
   row.field("in_band", errors.held).in("in the band", percent);
   row.field("in_band_elsewhere", errors.held_elsewhere).in("as wide as others ask for", percent, 1);
   row.field("width", errors.width).in("high / low", [](double width) { return fmt::format("{:.2f}", width); });
@@ -145,8 +143,8 @@ std::string verdict(const std::vector<CurveValidation>& all) {
   return fmt::format(
       "{} curves, counting alike: the model is {} off on average (mean |ln|), and {} of the sizes lie in its 90 % "
       "band. Where a curve is used, sizes that were left out of it are {} off.",
-      all.size(), logarithm(mean_of(&CurveValidation::model, all)), percent(mean_over(all, share_held)),
-      logarithm(mean_of(&CurveValidation::interpolation, all)));
+      all.size(), logarithm_text(mean_of(&CurveValidation::model, all)), percent(mean_over(all, share_held)),
+      logarithm_text(mean_of(&CurveValidation::interpolation, all)));
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -180,13 +179,11 @@ constexpr std::array kClasses{
 };
 
 /// The more GPUs, the less is published.
-struct GpuClass {
-  std::string_view name;
-  int least, most;
-};
-constexpr std::array kGpuClasses{GpuClass{"up to 8 GPUs", 1, kOfANode},
-                                 GpuClass{"9 to 63 GPUs", kOfANode + 1, kMany - 1},
-                                 GpuClass{"64 GPUs and more", kMany, std::numeric_limits<int>::max()}};
+constexpr std::array kSizes{
+    FigureClass{"up to 8 GPUs", [](const Validation& each) { return each.asked.gpus <= kOfANode; }},
+    FigureClass{"9 to 63 GPUs",
+                [](const Validation& each) { return each.asked.gpus > kOfANode && each.asked.gpus < kMany; }},
+    FigureClass{"64 GPUs and more", [](const Validation& each) { return each.asked.gpus >= kMany; }}};
 
 bool in_any_class(const Validation& each) {
   return std::ranges::any_of(kClasses, [&](const FigureClass& figures) { return figures.has(each); });
@@ -257,16 +254,13 @@ Table class_table(const std::vector<Validation>& all) {
   std::vector<bool> rest;
   for (const Validation& each : all) rest.push_back(!in_any_class(each));
   add("none of these classes", by_source, rest);
-  for (const FigureClass& figures : kClasses) {
+  const auto add_class = [&](const FigureClass& figures) {
     std::vector<bool> chosen;
     for (const Validation& each : all) chosen.push_back(figures.has(each));
     add(figures.name, by_source, chosen);
-  }
-  for (const auto& [name, least, most] : kGpuClasses) {
-    std::vector<bool> chosen;
-    for (const Validation& each : all) chosen.push_back(each.asked.gpus >= least && each.asked.gpus <= most);
-    add(name, by_source, chosen);
-  }
+  };
+  std::ranges::for_each(kClasses, add_class);
+  std::ranges::for_each(kSizes, add_class);
   const auto add_all = [&](std::string_view name, const std::vector<StepBesideFigure>& some, ResidualGroup group) {
     if (!some.empty()) add(name, judged(some, group), std::vector<bool>(some.size(), true));
   };

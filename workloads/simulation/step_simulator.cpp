@@ -110,9 +110,8 @@ StepSimulator::Exchanged StepSimulator::collective(const AlgorithmChoice& algori
 
 Seconds StepSimulator::coding_time(const CompressorChoice& compressor, std::int64_t elements, int encodes,
                                    int decodes) const {
-  const double memory_seconds_per_byte = profile_->memory_rate.value > 0 ? 1 / profile_->memory_rate.value : 0;
   return Seconds(compressor.encoding().coding(static_cast<double>(elements * kElementSize), encodes, decodes,
-                                              memory_seconds_per_byte));
+                                              seconds_per_byte(profile_->memory_rate)));
 }
 
 /// One run of one workload where ranks are alike: one walk stands for all.

@@ -118,7 +118,7 @@ std::string refuse_divided(const TrainingStrategy& strategy, const World& world)
     for (const CollectiveKind kind :
          {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::reduce_scatter}) {
       const std::optional<AlgorithmChoice> part = part_of(choice, kind);
-      if (!part || choice.algorithm->uses_servers || choice.algorithm->is_vendor())
+      if (!part || choice.algorithm->uses_servers)
         return fmt::format(
             "{} needs all-reduces, all-gathers and reduce-scatters within groups of ranks, and {} has "
             "not all of them; take ring",
