@@ -116,12 +116,13 @@ const Profile& SimulatedRunner::profile(const std::string& name, End end, const 
 StepSimulator& SimulatedRunner::simulator(const std::string& profile_name, const World& world, End end,
                                           const Preset* preset) {
   if (profile_name != last_profile_ || world.workers != last_workers_) simulators_.clear();
+  if (profile_name != last_profile_) plans_ = std::make_shared<ConcurrentPlans>();
   last_profile_ = profile_name;
   last_workers_ = world.workers;
   const std::tuple key{world.servers, world.colocated, world.group, end, preset};
   // There may be memory for the schedules of one large world only.
   if (world.workers >= kLargeWorld && !simulators_.contains(key)) simulators_.clear();
-  return simulators_.try_emplace(key, profile(profile_name, end, preset), world, stop_).first->second;
+  return simulators_.try_emplace(key, profile(profile_name, end, preset), world, stop_, plans_).first->second;
 }
 
 /// The factor by which GPUs are slower for all that a full node's rate has in it beside what is simulated.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 
@@ -138,6 +139,7 @@ class SimulatedRunner {
   std::string last_profile_;
   int last_workers_ = 0;
   std::map<std::tuple<std::string, End, const Preset*>, Profile> varied_;  ///< by name, end and whose servers
+  std::shared_ptr<ConcurrentPlans> plans_;                                 ///< of the last profile
   /// Of the last profile and worker count, by servers, co-location, group, end and whose servers.
   std::map<std::tuple<int, bool, int, End, const Preset*>, StepSimulator> simulators_;
 };

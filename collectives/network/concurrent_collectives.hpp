@@ -6,14 +6,51 @@
 /// a node (`message_flow.hpp`).
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "collectives/network/message_flow.hpp"
 #include "collectives/network/simulation_plan.hpp"
+#include "collectives/placement/placement.hpp"
 
 namespace hbench {
+
+/// One of them, prepared for a buffer of one length: which of its transfers leave first, and what follows them.
+/// Immutable.
+struct ConcurrentPlan {
+  /// The transfers of a chunk beyond its first round: `next` up to `end`, by round.
+  struct Chunk {
+    std::size_t next = 0, end = 0;
+    int missing = 0;  ///< transfers of the round in flight that have not arrived
+  };
+
+  /// \pre each transfer of `plan` carries one chunk, as those of an `Algorithm::concurrent`
+  ConcurrentPlan(const RankLayout& layout, const SimulationPlan& plan, std::int64_t elements);
+
+  std::vector<std::int64_t> chunk_begin;  ///< in elements; one more for the end
+  std::vector<Transfer> transfers;        ///< chunks' first rounds as the schedule lists them, then the others by chunk
+  std::size_t first_rounds = 0;           ///< the number of transfers in first rounds
+  std::vector<Chunk> chunks;              ///< before anything has left
+  Moved moved;                            ///< as `SimulationPlan::moved`
+};
+
+/// Plans that are asked for again and again, each made once, for one cluster whatever its rates. Not thread-safe.
+class ConcurrentPlans {
+ public:
+  /// `elements` in `shards`, among the ranks of `world`, which are at `layout`.
+  std::shared_ptr<const ConcurrentPlan> of(const RankLayout& layout, const World& world,
+                                           const AlgorithmChoice& algorithm, const std::vector<Shard>& shards,
+                                           std::int64_t elements);
+
+ private:
+  using Key = std::tuple<World, const Algorithm*, std::string, std::int64_t, std::vector<std::int64_t>>;
+  std::size_t kept_ = 0;  ///< transfers
+  std::map<Key, std::shared_ptr<const ConcurrentPlan>> made_;
+};
 
 /// Not thread-safe.
 class ConcurrentCollectives : private MessageFlow::Owner {
@@ -24,10 +61,9 @@ class ConcurrentCollectives : private MessageFlow::Owner {
   ConcurrentCollectives(const ConcurrentCollectives&) = delete;
   ConcurrentCollectives& operator=(const ConcurrentCollectives&) = delete;
 
-  /// Begins a collective whose workers hold its buffer of `elements` from `start` on, and returns its number: 0, 1, 2
-  /// and so on. Chunks do not wait for each other. `plan` may go away.
-  /// \pre each transfer carries one chunk, as those of an `Algorithm::concurrent`
-  int begin(const SimulationPlan& plan, std::int64_t elements, Seconds start);
+  /// Begins a collective whose workers hold its buffer from `start` on, and returns its number: 0, 1, 2 and so on.
+  /// Chunks do not wait for each other.
+  int begin(std::shared_ptr<const ConcurrentPlan> plan, Seconds start);
 
   bool idle() const { return flow_.idle(); }
   /// When the next event is; it may be before the last one. \pre not `idle`
@@ -40,16 +76,9 @@ class ConcurrentCollectives : private MessageFlow::Owner {
   static std::int64_t bytes_in_flight(const World& world, const Shape& shape);
 
  private:
-  /// The transfers of a chunk beyond its first round: `next` up to `end`, by round.
-  struct Chunk {
-    std::size_t next = 0, end = 0;
-    int missing = 0;  ///< transfers of the round in flight that have not arrived
-  };
   struct Collective {
-    std::vector<std::int64_t> chunk_begin;  ///< in elements; one more for the end
-    std::vector<Transfer> transfers;  ///< chunks' first rounds as the schedule lists them, then the others by chunk
-    std::size_t first_rounds = 0;     ///< the number of transfers in first rounds
-    std::vector<Chunk> chunks;
+    std::shared_ptr<const ConcurrentPlan> plan;
+    std::vector<ConcurrentPlan::Chunk> chunks;
     std::vector<double> ready;  ///< by chunk and rank: when all that has come is there
     double finish;
     int unfinished = 0;  ///< chunks

@@ -5,13 +5,12 @@
 namespace hbench {
 
 void MessageFlow::advance() {
-  const Event event = events_.top();
-  events_.pop();
-  now_ = event.at;
-  if (event.cue.kind == kTakesTurn)
-    take_turn(event.cue.subject);
+  const auto [at, cue] = events_.pop();
+  now_ = at;
+  if (cue.kind == kTakesTurn)
+    take_turn(cue.subject);
   else
-    owner_->cued(event.cue);
+    owner_->cued(cue);
 }
 
 int MessageFlow::connection(Rank src, Rank dst) {

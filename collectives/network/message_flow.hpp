@@ -13,9 +13,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <queue>
 #include <vector>
 
+#include "collectives/network/event_queue.hpp"
 #include "collectives/network/network.hpp"
 
 namespace hbench {
@@ -55,14 +55,14 @@ class MessageFlow {
         connection_of_(static_cast<std::size_t>(network.world().ranks())) {}
 
   /// Adds an event of the owner's.
-  void cue(double at, const Cue& cue) { events_.push({at, made_++, cue}); }
+  void cue(double at, const Cue& cue) { events_.push(at, cue); }
   /// Sends what `transfer` says, as `whole` and as `bytes` long, from `start` on. `sender` is handed back when it has
   /// arrived. \pre sender and receiver are two ranks.
   void send(int sender, const Transfer& transfer, const Network::Message& whole, std::int64_t bytes, double start);
 
   bool idle() const { return events_.empty(); }
   /// When the next event is; it may be before the last one. \pre not `idle`
-  Seconds next_event() const { return Seconds(events_.top().at); }
+  Seconds next_event() const { return Seconds(events_.next()); }
   /// Handles it. \pre not `idle`
   void advance();
 
@@ -88,12 +88,6 @@ class MessageFlow {
   };
   /// The kind of cue that is no owner's: the turn of the connection `subject`.
   static constexpr int kTakesTurn = -1;
-  struct Event {
-    double at;
-    std::int64_t order;  ///< events of one time come in the order in which they were made
-    Cue cue;
-    bool operator>(const Event& other) const { return at != other.at ? at > other.at : order > other.order; }
-  };
 
   int connection(Rank src, Rank dst);
   void enqueue(int connection, const Queued& queued);
@@ -109,8 +103,7 @@ class MessageFlow {
   std::vector<Connection> connections_;
   std::vector<Queued> queued_;
   std::vector<int> unused_;  ///< places in `queued_`
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::int64_t made_ = 0;
+  EventQueue<Cue> events_;
   double now_ = 0;  ///< of the event in hand
 };
 

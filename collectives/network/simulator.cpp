@@ -179,7 +179,7 @@ namespace {
 Seconds simulate_concurrent(Network& network, const SimulationPlan& plan, const Encoding& encoding,
                             std::int64_t elements, const StopRequested& stop) {
   ConcurrentCollectives collectives(network, encoding);
-  collectives.begin(plan, elements, Seconds(0));
+  collectives.begin(std::make_shared<const ConcurrentPlan>(network.layout(), plan, elements), Seconds(0));
   Seconds finish;
   while (!collectives.idle()) {
     stop_if(stop);

@@ -2,10 +2,12 @@
 
 /// Small clusters with round figures, whose times can be worked out by hand.
 
+#include <memory>
 #include <string_view>
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/network/concurrent_collectives.hpp"
 #include "collectives/network/simulator.hpp"
 
 namespace hbench::support {
@@ -33,6 +35,11 @@ inline const CompressorChoice kHalves = parse_compressor("fp16");
 inline const Encoding kHalf{.codec = kHalves.codec.get(), .memory_traffic = 0};
 
 inline const Algorithm& algorithm(std::string_view name) { return find_entry(algorithms(), name, "algorithm"); }
+
+inline std::shared_ptr<const ConcurrentPlan> prepared(const Network& network, const RunSchedule& schedule,
+                                                      std::int64_t elements) {
+  return std::make_shared<const ConcurrentPlan>(network.layout(), SimulationPlan(network.layout(), schedule), elements);
+}
 
 /// Seconds of one all-reduce on an idle network.
 inline double time_of(const Profile& profile, const Schedule& schedule, std::int64_t elements,

@@ -44,7 +44,7 @@ std::vector<double> arrivals(const Profile& profile, int ranks, const std::vecto
   for (const auto& [src, dst, elements, start] : messages) {
     const Schedule schedule{
         .world = {.workers = ranks}, .rounds = 1, .transfers = {{.src = src, .dst = dst}}, .offsets = {}};
-    collectives.begin(SimulationPlan(network.layout(), to_runs(schedule)), elements, Seconds(start));
+    collectives.begin(prepared(network, to_runs(schedule), elements), Seconds(start));
   }
   return finish(collectives, messages.size());
 }
@@ -113,7 +113,7 @@ TEST(ConcurrentCollectives, AMessageAloneTakesAsLongAsInOnePiece) {
     ConcurrentCollectives collectives(network, kPlain);
     const Schedule schedule{
         .world = {.workers = 2}, .rounds = 1, .transfers = {{.dst = 1, .kind = kind}}, .offsets = {}};
-    collectives.begin(SimulationPlan(network.layout(), to_runs(schedule)), elements, Seconds(0));
+    collectives.begin(prepared(network, to_runs(schedule), elements), Seconds(0));
     EXPECT_NEAR(finish(collectives, 1)[0] / derived, 1, 1e-9);
   }
 }
@@ -141,9 +141,9 @@ TEST(ConcurrentCollectives, APullLeavesAsItIsHandled) {
   const World world{.workers = 2, .servers = 1};
   Network network(profile, world);
   ConcurrentCollectives collectives(network, kPlain);
-  collectives.begin(SimulationPlan(network.layout(), algorithm("ps").runs({.world = world})), pieces(8), Seconds(0));
+  collectives.begin(prepared(network, algorithm("ps").runs({.world = world}), pieces(8)), Seconds(0));
   const Schedule beside{.world = world, .rounds = 1, .transfers = {{.dst = 1}}, .offsets = {}};
-  collectives.begin(SimulationPlan(network.layout(), to_runs(beside)), pieces(8), Seconds(40 * kPieceTime));
+  collectives.begin(prepared(network, to_runs(beside), pieces(8)), Seconds(40 * kPieceTime));
   const auto finished = finish(collectives, 2);
   expect_pieces(finished[0], 64);
   expect_pieces(finished[1], 48);
@@ -156,20 +156,36 @@ TEST(ConcurrentCollectives, AMessageWithoutElementsIsNotSent) {
   EXPECT_EQ(server_time(round_cluster(), world, 0), 0);
 }
 
+TEST(ConcurrentCollectives, HaveOnePlanForThoseThatAreAlike) {
+  const World world{.workers = 2, .servers = 2}, wider{.workers = 4, .servers = 2};
+  const RankLayout layout(world, 1);
+  const AlgorithmChoice servers = parse_algorithm("ps");
+  ConcurrentPlans plans;
+  const auto first = plans.of(layout, world, servers, {{0, 600}, {1, 400}}, 1000);
+  EXPECT_EQ(plans.of(layout, world, servers, {{0, 600}, {1, 400}}, 1000), first);
+  EXPECT_EQ(first->chunk_begin, (std::vector<std::int64_t>{0, 600, 1000}));
+  EXPECT_EQ(first->moved.between, 2 * 2 * 1000);
+  EXPECT_EQ(plans.of(layout, world, servers, {{0, 400}, {1, 600}}, 1000)->chunk_begin[1], 400);
+  EXPECT_EQ(plans.of(layout, world, servers, {{1, 600}, {0, 400}}, 1000)->transfers[0].dst, 3);
+  EXPECT_EQ(plans.of(layout, world, servers, {{0, 600}, {1, 401}}, 1001)->chunk_begin[2], 1001);
+  EXPECT_EQ(plans.of(RankLayout(wider, 1), wider, servers, {{0, 600}, {1, 400}}, 1000)->moved.between, 2 * 4 * 1000);
+  EXPECT_EQ(plans.of(layout, world, parse_algorithm("direct"), {}, 1000)->transfers.size(), 4);
+}
+
 // A collective that begins later finds what the first has left: in one order of events, whatever is asked between.
 TEST(ConcurrentCollectives, AreCountedInTheOrderInWhichTheyBegin) {
   Network network(kCluster, {.workers = 2, .servers = 1});
   ConcurrentCollectives collectives(network, kPlain);
-  const SimulationPlan plan(network.layout(), algorithm("ps").runs({.world = network.world()}));
+  const auto plan = prepared(network, algorithm("ps").runs({.world = network.world()}), 1000);
   EXPECT_TRUE(collectives.idle());
-  EXPECT_EQ(collectives.begin(plan, 1000, Seconds(2)), 0);
-  EXPECT_EQ(collectives.begin(plan, 1000, Seconds(1)), 1);
+  EXPECT_EQ(collectives.begin(plan, Seconds(2)), 0);
+  EXPECT_EQ(collectives.begin(plan, Seconds(1)), 1);
   EXPECT_EQ(collectives.next_event(), Seconds(1));
   std::vector<int> finished;
   while (!collectives.idle())
     if (const auto number = collectives.advance()) finished.push_back(*number);
   EXPECT_EQ(finished, (std::vector<int>{1, 0}));
-  EXPECT_EQ(collectives.begin(plan, 1000, Seconds(9)), 2);
+  EXPECT_EQ(collectives.begin(plan, Seconds(9)), 2);
 }
 
 /// What one rank has to send to another, all of it from time 0 on, as a fluid: in each moment the links are shared so

@@ -26,7 +26,7 @@ double on_connections(const Profile& profile, const Schedule& schedule, std::int
   Network network(profile, schedule.world);
   ConcurrentCollectives collectives(network, kPlain);
   for (int bucket = 0; bucket < buckets; ++bucket)
-    collectives.begin(SimulationPlan(network.layout(), to_runs(schedule)), elements, Seconds(0));
+    collectives.begin(prepared(network, to_runs(schedule), elements), Seconds(0));
   double at = 0;
   while (!collectives.idle()) {
     at = collectives.next_event().value;

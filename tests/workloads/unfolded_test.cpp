@@ -35,7 +35,7 @@ class Unfolded : private Carrier {
         strategy_(strategy),
         nobody_(nullptr),
         network_(profile, {.workers = ranks}),
-        in_flight_(network_, timeline, strategy, nobody_) {
+        in_flight_(network_, plans_, timeline, strategy, nobody_) {
     const RankWalk::Request request{
         .profile = profile, .timeline = timeline, .strategy = strategy, .world = {.workers = ranks}};
     for (Rank rank = 0; rank < ranks; ++rank) {
@@ -111,6 +111,7 @@ class Unfolded : private Carrier {
   const TrainingStrategy& strategy_;
   SpanWriter nobody_;
   Network network_;
+  ConcurrentPlans plans_;
   InFlight in_flight_;
   std::vector<std::unique_ptr<RankWalk>> walks_;
   std::vector<Left> left_;  ///< by bucket

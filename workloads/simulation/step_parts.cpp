@@ -227,8 +227,9 @@ void SpanWriter::add_rank(const ComputeClock& compute, Rank rank, double exchang
   if (update > 0) add(SpanKind::optimizer, exchanged, exchanged + update);
 }
 
-InFlight::InFlight(Network& network, const StepTimeline& timeline, const TrainingStrategy& strategy, SpanWriter& spans)
-    : network_(network), strategy_(strategy), spans_(spans) {
+InFlight::InFlight(Network& network, ConcurrentPlans& plans, const StepTimeline& timeline,
+                   const TrainingStrategy& strategy, SpanWriter& spans)
+    : network_(network), plans_(plans), strategy_(strategy), spans_(spans) {
   if (strategy.placement != nullptr) shards_ = strategy.placement->place(timeline.elements(), network.world().servers);
 }
 
@@ -251,12 +252,12 @@ Moved InFlight::fly(const Bucket& bucket, std::int64_t elements, double start) {
   std::vector<Shard> shards;
   if (!shards_.empty()) shards = shards_of(bucket, shards_);
   const AlgorithmChoice& algorithm = strategy_.algorithm.at(elements * static_cast<std::int64_t>(sizeof(float)));
-  const SimulationPlan plan(network_.layout(), algorithm.runs(network_.world(), 1, shards));
-  concurrent_->begin(plan, elements, Seconds(start));
+  const auto plan = plans_.of(network_.layout(), network_.world(), algorithm, shards, elements);
+  concurrent_->begin(plan, Seconds(start));
   departed_.push_back(start);
   const double bytes_of_one =
       static_cast<double>(strategy_.compressor.encoding().wire_bytes(elements)) / static_cast<double>(elements);
-  return plan.moved(network_.layout(), elements) * (bytes_of_one / network_.world().workers);
+  return plan->moved * (bytes_of_one / network_.world().workers);
 }
 
 std::optional<int> InFlight::advance(double now) {

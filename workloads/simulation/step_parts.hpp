@@ -215,7 +215,8 @@ class HostCosts {
 class InFlight {
  public:
   /// All outlive it.
-  InFlight(Network& network, const StepTimeline& timeline, const TrainingStrategy& strategy, SpanWriter& spans);
+  InFlight(Network& network, ConcurrentPlans& plans, const StepTimeline& timeline, const TrainingStrategy& strategy,
+           SpanWriter& spans);
 
   void begin();
   /// When the next one may arrive, or come further; `kNever` where there is none.
@@ -248,6 +249,7 @@ class InFlight {
   void add_spans(const Queued& queued, double now);
 
   Network& network_;
+  ConcurrentPlans& plans_;
   const TrainingStrategy& strategy_;
   SpanWriter& spans_;
   std::vector<std::vector<Shard>> shards_;  ///< by tensor; none without servers

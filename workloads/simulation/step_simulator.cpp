@@ -29,12 +29,14 @@ double expected_largest_normal(int ranks) {
   return sum * kWidth / 3;
 }
 
-StepSimulator::StepSimulator(const Profile& profile, const World& world, StopRequested stop)
+StepSimulator::StepSimulator(const Profile& profile, const World& world, StopRequested stop,
+                             std::shared_ptr<ConcurrentPlans> plans)
     : profile_(&profile),
       stop_(std::move(stop)),
       world_(world),
       network_(profile, world),
-      lateness_(expected_largest_normal(world.workers)) {}
+      lateness_(expected_largest_normal(world.workers)),
+      plans_(std::move(plans)) {}
 
 std::vector<std::int64_t> StepSimulator::bucket_sizes() const {
   std::vector<std::int64_t> sizes;
@@ -131,7 +133,7 @@ class StepRun : private Carrier {
                .spans = spans},
               *this),
         late_(1 + simulator.profile_->straggler * lateness(simulator.lateness_, plan())),
-        in_flight_(simulator.network(network_factor), timeline, strategy, walk_.spans()) {}
+        in_flight_(simulator.network(network_factor), *simulator.plans_, timeline, strategy, walk_.spans()) {}
 
   const StepPlan& plan() const { return walk_.plan(); }
 

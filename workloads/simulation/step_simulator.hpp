@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/network/collective_model.hpp"
+#include "collectives/network/concurrent_collectives.hpp"
 #include "workloads/simulation/step_times.hpp"
 #include "workloads/step/strategy.hpp"
 #include "workloads/step/timeline.hpp"
@@ -27,8 +29,10 @@ double expected_largest_normal(int ranks);
 /// so that many workloads and strategies are quick. Not thread-safe. `profile` outlives it.
 class StepSimulator {
  public:
-  /// Asks `stop` again and again while it simulates, after which it can be used no more.
-  StepSimulator(const Profile& profile, const World& world, StopRequested stop = {});
+  /// Asks `stop` again and again while it simulates, after which it can be used no more. Simulators of one cluster,
+  /// whatever its rates, share `plans`.
+  StepSimulator(const Profile& profile, const World& world, StopRequested stop = {},
+                std::shared_ptr<ConcurrentPlans> plans = std::make_shared<ConcurrentPlans>());
 
   /// A step after the policy has learned what it learns. `network_factor` makes every communication that much
   /// slower (the profile's uncertainty); the figures of the strategy's preset are taken at `end`. \pre
@@ -88,6 +92,7 @@ class StepSimulator {
   Network network_;                   ///< of collectives that share it
   std::map<double, Network> slowed_;  ///< the same by network factor
   double lateness_;
+  std::shared_ptr<ConcurrentPlans> plans_;
   std::map<RankGroups, CollectiveModel> collectives_;  ///< of those that follow each other
   /// By collective, groups, algorithm, compressor and elements.
   std::map<std::tuple<CollectiveKind, RankGroups, std::string, std::string, std::int64_t>, Exchanged> exchanged_;
