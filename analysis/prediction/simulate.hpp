@@ -138,8 +138,8 @@ class SimulatedRunner {
   bool rates_given_, rates_of_jobs_;
   std::string last_profile_;
   int last_workers_ = 0;
-  std::map<std::tuple<std::string, End, const Preset*>, Profile> varied_;  ///< by name, end and whose servers
-  std::shared_ptr<ConcurrentPlans> plans_;                                 ///< of the last profile
+  std::map<std::tuple<std::string, End, const Preset*>, Profile> varied_;         ///< by name, end and whose servers
+  std::shared_ptr<ConcurrentPlans> plans_ = std::make_shared<ConcurrentPlans>();  ///< of the last profile
   /// Of the last profile and worker count, by servers, co-location, group, end and whose servers.
   std::map<std::tuple<int, bool, int, End, const Preset*>, StepSimulator> simulators_;
 };
