@@ -157,8 +157,8 @@ class RowReader {
     const auto number = PrintedNumber::of(text);
     if (!number && parse_number<double>(text)) return fmt::format("its {} is {}", column.name, text);
     if (!number) return fmt::format("'{}' is no {}", text, column.name);
-    constexpr double kLeastSeconds = 1e-15;
-    if (column.field == Field::time && !(number->value * column.unit > kLeastSeconds))
+    constexpr double kShortest = 1e-15;
+    if (column.field == Field::time && !(number->value * column.unit > kShortest))
       return fmt::format("its time is {}", text);
     PrintedNumber& figure = column.field == Field::time    ? timing.seconds
                             : column.field == Field::algbw ? timing.algbw
@@ -236,15 +236,20 @@ std::string NcclTestsTable::read_units(std::string_view line) {
     if (column.field != Field::size && column.field != Field::count && column.field != Field::time &&
         column.field != Field::algbw && column.field != Field::busbw && !column.name.starts_with("i_"))
       continue;
-    if (word == words.end() || !word->starts_with('(') || !word->ends_with(')')) return "";
-    const std::string_view unit = word->substr(1, word->size() - 2);
+    const auto known_in = [&](std::string_view each) {
+      const auto known = unit_of(each.substr(1, each.size() - 2));
+      return known && (*known >= 1e6) == (column.unit >= 1e6) ? known : std::nullopt;
+    };
+    const auto is_unit = [&] { return word != words.end() && word->starts_with('(') && word->ends_with(')'); };
+    if (!is_unit()) return "";
+    const std::string_view stated = *word;
+    // Where the column of times was taken out, its unit may still stand there.
+    if (column.unit != 1 && !has(Field::time))
+      while (is_unit() && !known_in(*word)) ++word;
+    if (column.unit != 1 && (!is_unit() || !known_in(*word)))
+      return fmt::format("its column '{}' is in '{}'", column.name, stated.substr(1, stated.size() - 2));
+    if (column.unit != 1) column.unit = *known_in(*word);
     ++word;
-    if (column.unit == 1) continue;
-    const auto known = unit_of(unit);
-    if (!known || (*known >= 1e6) != (column.unit >= 1e6))
-      return fmt::format("its column '{}' is in '{}'{}", column.name, unit,
-                         has(Field::time) ? "" : ", and the column 'time' is missing");
-    column.unit = *known;
   }
   return "";
 }
