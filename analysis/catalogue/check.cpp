@@ -79,6 +79,10 @@ class Checker {
       add(Severity::warning, "local.rate", "{} is an eighth of what the {} of this GPU carry; are bytes meant?",
           figure("local.rate")->text, links);
     }
+    for (const auto& [gpus, factor] : profile_.local_factors)
+      if (most.value > 0 && rate * factor > most * kRounding)
+        add(Severity::error, fmt::format("local.rate_{}", gpus), "{} is more than the {} of this GPU carry, {}",
+            format(rate * factor), links, format(most));
     if (profile_.nodes_per_domain > 1 && !profile_.gpu_title.empty() && profile_.gpu_link_rate.value == 0)
       add(Severity::error, "nodes_per_domain", "this GPU has no links of its own that could reach other nodes");
     if (profile_.tree_rate.value > 0 && profile_.nodes_per_domain == 1)

@@ -66,8 +66,9 @@ double floor_of(const Case& asked, const Profile& profile) {
   const int domains = (asked.nodes + profile.nodes_per_domain - 1) / profile.nodes_per_domain;
   const bool across = domains > 1;
   const double parts = across ? domains : asked.gpus;
-  const double rate = across ? (profile.line_rate * (profile.nics * profile.nodes_per_domain)).value
-                             : std::max(profile.local_rate.value * kLineOverReached, profile.gpu_link_rate.value);
+  const double rate =
+      across ? (profile.line_rate * (profile.nics * profile.nodes_per_domain)).value
+             : std::max(profile.local_rate_of(asked.gpus).value * kLineOverReached, profile.gpu_link_rate.value);
   return std::max(kLeastTime, static_cast<double>(asked.collective.bytes) * (parts - 1) / parts / rate);
 }
 
@@ -245,10 +246,10 @@ class Suspects {
   void suspect_links() {
     const Profile& healthy = plan_.catalog.profiles.at(found_.asked.profile);
     const bool across = healthy.domains_of(found_.asked.gpus) > 1;
-    const BytesPerSecond stated = across ? healthy.path_rate() : healthy.local_rate;
+    const BytesPerSecond stated = across ? healthy.path_rate() : healthy.local_rate_of(found_.asked.gpus);
     const double share = least_share([&](double part) {
       Profile sick = across ? with_network_rate(healthy, stated * part) : healthy;
-      if (!across) sick.local_rate = stated * part;
+      if (!across) sick.local_rate = healthy.local_rate * part;
       sick.curves.clear();
       return rate(plan_.cases.front(), sick);
     });

@@ -41,7 +41,7 @@ const std::array kCurveFigures{
     CurveFigure{"local.latency", Governs::local, false,
                 [](Profile& p, double f) { p.local_latency = p.local_latency * f; },
                 [](const Profile& p) { return fmt::format("{:.4g} us", p.local_latency.value * 1e6); }},
-    CurveFigure{"local.rate", Governs::local, true, [](Profile& p, double f) { p.local_rate = p.local_rate * f; },
+    CurveFigure{"local.rate", Governs::local, true, [](Profile& p, double f) { p.scale_full_local(f); },
                 [](const Profile& p) { return fmt::format("{:.4g} GB/s", p.local_link_rate().value / 1e9); }},
     CurveFigure{"network.latency", Governs::network, false,
                 [](Profile& p, double f) { p.network_latency = p.network_latency * f; },

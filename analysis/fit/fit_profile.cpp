@@ -51,7 +51,7 @@ std::string share_text(double share) { return fmt::format("{:.4g}", share); }
 const std::array kFigures{
     FittedFigure{"local.rate", kUnknown, true, "a large model on the GPUs of one node, without overlap",
                  [](const Profile& p, const auto&) { return p.gpus_per_domain() > 1; },
-                 [](Profile& p, double factor) { p.local_rate = p.local_rate * factor; },
+                 [](Profile& p, double factor) { p.scale_full_local(factor); },
                  [](const Profile& p) { return rate_text(p.local_link_rate()); }},
     FittedFigure{"network.stream_cap", kUnknown, true, "a large model on several nodes",
                  [](const Profile& p, const auto&) { return p.path_rate() < p.node_rate(); },

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <iterator>
 
 #include "analysis/fit/profile_text.hpp"
 #include "collectives/base/error.hpp"
@@ -71,11 +72,25 @@ std::string lines_of(std::span<const Usual> all) {
 
 bool has_links(const OwnCluster& cluster) { return cluster.gpus_per_node != "1" || !cluster.nodes_per_domain.empty(); }
 
+std::string gigabytes(BytesPerSecond rate) { return fmt::format("{:.4g} GB/s", rate.value / 1e9); }
+
 std::string local(const OwnCluster& cluster, const std::string& how) {
   if (!has_links(cluster)) return "";
-  const bool switched = parse_rate(cluster.local_rate) > kFastestBus;
-  return lines_of(switched ? std::span<const Usual>(kLinks) : std::span<const Usual>(kBus)) +
-         profile_line("rate", cluster.local_rate, how);
+  const BytesPerSecond all = parse_rate(cluster.local_rate);
+  std::string lines = lines_of(all > kFastestBus ? std::span<const Usual>(kLinks) : std::span<const Usual>(kBus));
+  const auto whole = cluster.rates_among.empty() ? cluster.rates_among.end() : std::prev(cluster.rates_among.end());
+  const bool told = whole != cluster.rates_among.end() && gigabytes(whole->second.rate) == cluster.local_rate;
+  lines += told ? profile_line("rate", cluster.local_rate, whole->second.source, whole->second.assumed)
+                : profile_line("rate", cluster.local_rate, how);
+  // A rate is that of fewer GPUs too, down to the next one that is stated.
+  BytesPerSecond above = all;
+  for (auto fewer = whole; fewer != cluster.rates_among.begin();) {
+    const auto& [gpus, link] = *--fewer;
+    if (gigabytes(link.rate) == gigabytes(above)) continue;
+    lines += profile_line(fmt::format("rate_{}", gpus), gigabytes(link.rate), link.source, link.assumed);
+    above = link.rate;
+  }
+  return lines;
 }
 
 std::string network(const OwnCluster& cluster, const std::string& how) {
@@ -130,6 +145,23 @@ std::vector<std::string> lacking(const OwnCluster& cluster) {
   for (const OwnQuestion& question : kQuestions)
     if (lacks(cluster, question)) flags.emplace_back(question.flag);
   return flags;
+}
+
+void take_links(OwnCluster& cluster, const NodeLinks& links, const Profile& gpu) {
+  const std::string count = std::to_string(links.size());
+  if (cluster.gpus_per_node.empty()) cluster.gpus_per_node = count;
+  if (cluster.gpus_per_node != count)
+    throw Error(ExitCode::usage,
+                fmt::format("--gpus-per-node {}, and the topology has {} GPUs", cluster.gpus_per_node, count),
+                "leave --gpus-per-node out, or give the topology of such a node");
+  cluster.rates_among = rates_among(links, gpu);
+  if (!cluster.local_rate.empty()) return;
+  const auto all = cluster.rates_among.find(static_cast<int>(links.size()));
+  if (all == cluster.rates_among.end())
+    throw Error(ExitCode::usage,
+                fmt::format("the bus of '{}' is not in the catalogue, and its GPUs use it", cluster.gpu),
+                "give --local-rate, what a GPU sends to the others over PCIe");
+  cluster.local_rate = gigabytes(all->second.rate);
 }
 
 void check_answer(const OwnCluster& cluster, const OwnQuestion& question) {

@@ -3,11 +3,13 @@
 /// A profile of one's own cluster from a few answers. What nobody was asked is taken from figures of the same kind of
 /// links and networks, each with its source, or is marked as assumed. Pure.
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analysis/fit/node_links.hpp"
 #include "collectives/network/profile.hpp"
 
 namespace hbench {
@@ -24,6 +26,7 @@ struct OwnCluster {
   std::string transport;   ///< `rdma` or `tcp`
   std::string price;       ///< of a node for an hour: `12usd`
   std::string region, purchase;
+  std::map<int, LinkRate> rates_among;  ///< of the first 2, 3 ... GPUs of a node; empty: they are all alike
 };
 
 /// One thing that can be said.
@@ -40,6 +43,10 @@ std::span<const OwnQuestion> own_questions();
 bool lacks(const OwnCluster& cluster, const OwnQuestion& question);
 /// Returns the flags of all that lack, in the order of the questions.
 std::vector<std::string> lacking(const OwnCluster& cluster);
+
+/// Takes what the links of a node say: its number of GPUs, and rates among them, of which a local rate that somebody
+/// stated is the last. \throws Error (usage) where another number was stated, or no rate can be told.
+void take_links(OwnCluster& cluster, const NodeLinks& links, const Profile& gpu);
 
 /// Checks one answer. \throws Error (usage) that names the flag.
 void check_answer(const OwnCluster& cluster, const OwnQuestion& question);

@@ -40,7 +40,7 @@ bool has_ends(const Profile& cluster, const World& world) {
 }  // namespace
 
 RatePrior rate_prior(const Profile& cluster, int gpus) {
-  if (gpus <= cluster.gpus_per_domain()) return cluster.local_rate > kFastestBus ? kSwitchedPrior : kBusPrior;
+  if (gpus <= cluster.gpus_per_domain()) return cluster.local_rate_of(gpus) > kFastestBus ? kSwitchedPrior : kBusPrior;
   const bool sockets = cluster.network_low_latency.value == 0 || cluster.stream_cap.value > 0;
   return sockets ? kSocketsPrior : kRdmaPrior;
 }
@@ -163,7 +163,7 @@ StepFacts SimulatedRunner::facts_of(const Setting& setting, const SimulatedStep&
           .bytes = trace.elements() * number_bytes_of(asked, catalog_).gradient,
           .recorded_error = trace.recorded ? trace.recorded->error() : 0,
           .servers = setting.world.servers > 0,
-          .switched_links = cluster.local_rate > kFastestBus,
+          .switched_links = cluster.local_rate_of(asked.gpus) > kFastestBus,
           .assumed_network =
               std::ranges::any_of(assumed, [](const Figure& figure) { return figure.key.starts_with("network."); }),
           .framework_known = !asked.strategy.preset.empty(),

@@ -91,6 +91,7 @@ std::optional<Profile> no_peer_access(const Profile& healthy, bool) {
   if (healthy.gpus_per_node < 2 || healthy.local_rate.value < 15e9 || !healthy.peer_access) return std::nullopt;
   Profile sick = without_curves(healthy);
   sick.local_rate = BytesPerSecond(12e9);
+  sick.local_factors.clear();
   sick.local_latency = std::max(healthy.local_latency, Seconds(10e-6));
   sick.local_low_latency = Seconds(0);
   sick.switch_reduction = 0;

@@ -205,7 +205,7 @@ EmulatedCluster emulated_cluster(const Profile& profile, const World& world, dou
   EmulatedCluster cluster;
   EmulatedLinks& links = cluster.links;
   links.node_of_rank = layout.node;
-  links.local_rate = profile.local_rate;
+  links.local_rate = profile.local_rate_of(world.workers);
   const int nodes = profile.nodes_of_last_domain(world.workers);
   const BytesPerSecond path = profile.path_rate(nodes), node = profile.node_rate(nodes);
   if (path < node) links.stream_rate = path;
@@ -214,7 +214,7 @@ EmulatedCluster emulated_cluster(const Profile& profile, const World& world, dou
                               fault_factor(faults, EmulatedFault::Kind::police, index));
   links.police =
       std::ranges::any_of(faults, [](const EmulatedFault& each) { return each.kind == EmulatedFault::Kind::police; });
-  cluster.costs.local = {profile.local_latency, profile.local_low_latency, seconds_per_byte(profile.local_rate)};
+  cluster.costs.local = {profile.local_latency, profile.local_low_latency, seconds_per_byte(links.local_rate)};
   cluster.costs.network = {profile.network_latency, profile.network_low_latency,
                            seconds_per_byte(std::min(path, node))};
   cluster.costs.node_of_rank = layout.node;

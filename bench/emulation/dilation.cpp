@@ -39,6 +39,7 @@ StepTimes simulated(const Profile& profile, const EmulatedStep& step) {
 /// The cluster with what a rank can send here, in the cluster's time.
 Profile limited(Profile profile, BytesPerSecond of_a_rank, Seconds floor) {
   profile.local_rate = std::min(profile.local_rate, of_a_rank);
+  profile.local_factors.clear();
   const double on_a_node = of_a_rank.value * profile.gpus_per_node;
   if (const double node = profile.node_rate().value; node > on_a_node)
     profile.line_rate = profile.line_rate * (on_a_node / node);

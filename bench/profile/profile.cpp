@@ -17,6 +17,7 @@
 #include "bench/output/document_output.hpp"
 #include "bench/output/feature.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/file.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 #include "reports/catalogue/profiles.hpp"
@@ -28,6 +29,17 @@ namespace {
 void take(OwnCluster& cluster, const OwnCluster& suggested) {
   for (const OwnQuestion& question : own_questions())
     if ((cluster.*question.answer).empty()) cluster.*question.answer = suggested.*question.answer;
+}
+
+/// What the catalogue says of a GPU, whose name may have more hyphens; nothing where it does not know it.
+Profile gpu_of_catalogue(const std::string& name) {
+  const auto joined = [](std::string text) {
+    std::erase(text, '-');
+    return text;
+  };
+  for (const Profile& gpu : load_data().profiles.gpus())
+    if (joined(gpu.gpu) == joined(name)) return gpu;
+  return {};
 }
 
 /// One answer, until it is right.
@@ -175,6 +187,21 @@ OwnCluster shown_by(const Machine& machine, std::span<const Profile> gpus) {
   return shown;
 }
 
+NodeLinks links_of(std::span<const GpuFacts> gpus) {
+  NodeLinks links(gpus.size(), std::vector<int>(gpus.size()));
+  bool any = false;
+  for (std::size_t i = 0; i < gpus.size(); ++i)
+    for (const NvLinks& some : gpus[i].nvlinks)
+      for (std::size_t j = 0; j < gpus.size(); ++j) {
+        const bool there =
+            some.end == NvLinks::End::nvswitch || (some.end == NvLinks::End::gpu && some.gpu == gpus[j].index);
+        if (i == j || !there) continue;
+        links[i][j] += some.links;
+        any = true;
+      }
+  return any && gpus.size() > 1 ? links : NodeLinks();
+}
+
 void ask_for_rest(OwnCluster& cluster, const OwnCluster& suggested, std::istream& in, std::ostream& out) {
   for (const OwnQuestion& question : own_questions()) ask(cluster, question, suggested.*question.answer, in, out);
 }
@@ -183,6 +210,7 @@ ExitCode run_profile_init(const Call& call) {
   OwnCluster cluster;
   std::filesystem::path file = "my-cluster.toml";
   bool here = false, force = false;
+  std::filesystem::path topology;
   Arguments app(
       "Writes a profile of your own cluster, which every verb takes: from flags, from this machine, and on a terminal "
       "from answers.",
@@ -192,13 +220,16 @@ ExitCode run_profile_init(const Call& call) {
       "--nics 8 --transport rdma --price 32usd --out mine.toml\n"
       "What nobody asks (latencies, overheads) is that of clusters with the same kind of links and network, with its "
       "source. hbench profile check FILE questions the result, hbench calibrate measures instead.\n"
-      "All links inside a node count as alike: where NVLink joins pairs alone, give the slowest rate.\n"
+      "Links inside a node that are not alike, as where NVLink joins pairs, come from --topology (or --here): rate_2 "
+      "is "
+      "that of the first two GPUs alone.\n"
       "GPUs of the catalogue: the names in hbench list profiles, and those of cluster-profiles/gpus.");
   add_out(app, file, "the file, FILE.toml");
   for (const OwnQuestion& question : own_questions())
     app.add_option(std::string(question.flag), cluster.*question.answer,
                    fmt::format("{}: {}", question.asks, question.example));
   app.add_flag("--here", here, "take what this machine shows: its GPUs and its fastest NICs (as hbench doctor)");
+  app.add_option("--topology", topology, "what nvidia-smi topo -m printed on a node: GPUs, and the links between them");
   add_force(app, force);
   if (app.parse(call)) return ExitCode::good;
   if (std::filesystem::exists(file) && !force)
@@ -206,8 +237,18 @@ ExitCode run_profile_init(const Call& call) {
   for (const OwnQuestion& question : own_questions()) check_answer(cluster, question);
   const bool terminal = isatty(STDIN_FILENO) != 0;
   OwnCluster shown;
-  if (here || (terminal && !lacking(cluster).empty())) shown = shown_by(machine_here(), load_data().profiles.gpus());
+  NodeLinks links;
+  if (here || (terminal && !lacking(cluster).empty())) {
+    const Machine machine = machine_here();
+    shown = shown_by(machine, load_data().profiles.gpus());
+    if (here) links = links_of(machine.driver.gpus);
+  }
   if (here) take(cluster, shown);
+  if (!topology.empty()) links = parse_topology(read_file(topology), topology.string());
+  if (!links.empty()) {
+    if (cluster.gpu.empty()) throw Error(ExitCode::usage, "what NVLinks carry depends on the GPU", "give --gpu too");
+    take_links(cluster, links, gpu_of_catalogue(cluster.gpu));
+  }
   if (const std::vector<std::string> flags = lacking(cluster); !flags.empty() && !terminal)
     throw Error(ExitCode::usage, fmt::format("a profile needs {}", fmt::join(flags, ", ")),
                 "give these flags; there is no terminal to ask on");

@@ -14,6 +14,9 @@ namespace hbench {
 /// show stays empty. `gpus` are those of the catalogue.
 OwnCluster shown_by(const Machine& machine, std::span<const Profile> gpus);
 
+/// NVLinks between GPUs as their driver shows them; nothing where it shows none.
+NodeLinks links_of(std::span<const GpuFacts> gpus);
+
 /// Asks for all that lacks, with what `suggested` has as the answer of an empty line; asks again after an answer that
 /// is refused. \throws Error (usage) where the answers end before.
 void ask_for_rest(OwnCluster& cluster, const OwnCluster& suggested, std::istream& in, std::ostream& out);

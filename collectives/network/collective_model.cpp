@@ -32,7 +32,7 @@ CollectiveModel::CollectiveModel(const Profile& profile, const World& world, Sto
       world_(simulated_world(profile, world, groups)),
       groups_(groups.size_among(world_.workers) == world_.workers ? RankGroups{} : groups),
       stop_(std::move(stop)),
-      network_(profile, world_),
+      network_(profile, world_, groups.within(profile.gpus_per_domain()) ? groups.unit() : 0),
       plans_(network_.layout(), world_, groups_) {}
 
 const MeasuredCurve* CollectiveModel::curve_of(const AlgorithmChoice& algorithm) const {

@@ -78,7 +78,8 @@ bool has(const Cluster& cluster, const Protocol& protocol) {
 
 double seconds(const Cluster& cluster, const Protocol& protocol, const Demand& demand, Bytes bytes) {
   double carried = 0;
-  if (demand.link > 0) carried = demand.link * (bytes / cluster.profile.local_rate).value;
+  if (demand.link > 0)
+    carried = demand.link * (bytes / cluster.profile.local_rate_of(static_cast<int>(cluster.per_node))).value;
   if (demand.nic > 0) carried = std::max(carried, demand.nic * (bytes / cluster.nics).value);
   carried /= protocol.share;
   return demand.latency + carried + kPieces * std::sqrt(demand.latency * carried);

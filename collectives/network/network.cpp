@@ -28,11 +28,12 @@ Network::Hop Network::remote_hop(const Profile& profile, int nodes) {
           path < all ? seconds_per_byte(path) : 0};
 }
 
-Network::Network(const Profile& profile, const World& world)
+Network::Network(const Profile& profile, const World& world, int together)
     : world_(world),
       memory_seconds_per_byte_(seconds_per_byte(profile.memory_rate)),
       server_seconds_per_byte_(server_seconds_per_byte(profile, world)),
-      local_{profile.local_latency.value, profile.local_low_latency.value, seconds_per_byte(profile.local_rate), 0},
+      local_{profile.local_latency.value, profile.local_low_latency.value,
+             seconds_per_byte(profile.local_rate_of(together > 0 ? together : world.workers)), 0},
       remote_(remote_hop(profile, nodes_to_send_from(profile, world))),
       layout_(world, profile.gpus_per_domain()) {
   const int ranks = world.ranks();

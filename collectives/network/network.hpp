@@ -37,8 +37,9 @@ class Network {
                             ///< reduction
   };
 
-  /// Workers fill nodes in rank order; a dedicated server has a node of its own. `profile` may go away.
-  Network(const Profile& profile, const World& world);
+  /// Workers fill nodes in rank order; a dedicated server has a node of its own. `profile` may go away. Within a domain
+  /// `together` workers, which follow each other, talk among themselves; 0: all that are there.
+  Network(const Profile& profile, const World& world, int together = 0);
 
   /// Forgets all traffic.
   void reset();

@@ -93,6 +93,19 @@ Apply peak_into(double& out) {
   };
 }
 
+/// More GPUs of a node than these are on a switch, and alike.
+constexpr int kMostLinked = 16;
+
+/// `rate_2`.
+std::string_view local_rate_key(int gpus) {
+  static const std::vector<std::string> kKeys = [] {
+    std::vector<std::string> keys;
+    for (int count = 0; count <= kMostLinked; ++count) keys.push_back(fmt::format("rate_{}", count));
+    return keys;
+  }();
+  return kKeys[static_cast<std::size_t>(gpus)];
+}
+
 /// A factor that widens the band of a rate does nothing where the rate is not stated.
 void require_rate_of(const TomlReader& read, const toml::table& table, std::string_view section,
                      std::string_view factor, std::string_view rate) {
@@ -153,6 +166,18 @@ BytesPerSecond Profile::path_rate(int nodes) const {
   BytesPerSecond rate = line_rate * (nics * nodes);
   if (stream_cap.value > 0) rate = std::min(rate, stream_cap * streams);
   return rate * protocol_efficiency;
+}
+
+BytesPerSecond Profile::local_rate_of(int gpus) const {
+  const auto stated = local_factors.lower_bound(gpus);
+  if (gpus >= gpus_per_domain() || stated == local_factors.end()) return local_rate;
+  const BytesPerSecond rate = local_rate * stated->second;
+  return gpu_link_rate.value > 0 ? std::min(rate, std::max(local_rate, gpu_link_rate)) : rate;
+}
+
+void Profile::scale_full_local(double factor) {
+  local_rate = local_rate * factor;
+  for (auto& [gpus, times] : local_factors) times /= factor;
 }
 
 Profile Profile::delayed(double factor) const {
@@ -241,13 +266,17 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
       profile.figures);
   if (!profile.gpu.empty()) read_gpu(gpus, profile);
   const bool linked = profile.gpus_per_domain() > 1;
-  read_section(read, table, "local",
-               {{"latency", linked, latency_into(profile.local_latency)},
-                {"low_latency", false, latency_into(profile.local_low_latency)},
-                {"rate", linked, rate_into(profile.local_rate)},
-                flag_key("peer_access", profile.peer_access),
-                {"switch_reduction", false, number_into(profile.switch_reduction, 0.1, 1)}},
-               {}, profile.figures);
+  std::vector<FigureKey> local_keys{{"latency", linked, latency_into(profile.local_latency)},
+                                    {"low_latency", false, latency_into(profile.local_low_latency)},
+                                    {"rate", linked, rate_into(profile.local_rate)},
+                                    flag_key("peer_access", profile.peer_access),
+                                    {"switch_reduction", false, number_into(profile.switch_reduction, 0.1, 1)}};
+  std::map<int, BytesPerSecond> fewer;
+  for (int count = 2; count < std::min(profile.gpus_per_domain(), kMostLinked + 1); ++count)
+    local_keys.push_back({local_rate_key(count), false, rate_into(fewer[count])});
+  read_section(read, table, "local", local_keys, {}, profile.figures);
+  for (const auto& [count, rate] : fewer)
+    if (rate.value > 0) profile.local_factors[count] = rate / profile.local_rate;
   if (!profile.peer_access) profile.local_rate = profile.local_rate * kThroughHost;
   read_section(read, table, "network",
                {{"latency", true, latency_into(profile.network_latency)},

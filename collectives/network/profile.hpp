@@ -88,6 +88,9 @@ struct Profile {
   Seconds local_latency;      ///< per message inside a domain
   Seconds local_low_latency;  ///< see `network_low_latency`
   BytesPerSecond local_rate;  ///< per GPU inside a domain; without peer access `kThroughHost` of what its link carries
+  /// Of the first so many GPUs of a domain, where they alone talk to each other: by how much `local_rate` is theirs to
+  /// be multiplied. NVLink may join pairs alone, and two GPUs of a mesh have fewer links to each other than eight.
+  std::map<int, double> local_factors;
   /// Whether GPUs of a node read and write each other's memory; else bytes go through that of the host.
   bool peer_access = true;
   /// Share of a link's rate at which the switch of a domain adds up what GPUs send (NVLS); 0: it does not.
@@ -138,6 +141,10 @@ struct Profile {
   int domains_of(int workers) const { return (workers + gpus_per_domain() - 1) / gpus_per_domain(); }
   /// Returns the number of nodes in the last of these domains, whose NICs are the fewest.
   int nodes_of_last_domain(int workers) const { return (nodes_of(workers) - 1) % nodes_per_domain + 1; }
+  /// The local rate of the first `gpus` GPUs of a domain: of the least number stated that has them all.
+  BytesPerSecond local_rate_of(int gpus) const;
+  /// Multiplies the rate of all GPUs of a domain, and leaves that of fewer as it is.
+  void scale_full_local(double factor);
   /// What one rank-to-rank path over the network carries, with the NICs of `nodes` nodes of a domain: min(line, streams
   /// x cap) x efficiency.
   BytesPerSecond path_rate(int nodes = 1) const;

@@ -128,6 +128,48 @@ TEST(OwnProfile, KnowsWhatAMachineShows) {
   EXPECT_EQ(shown_by({}, {}).line_rate, "");
 }
 
+TEST(OwnProfile, HasTheLinksThatATopologySays) {
+  OwnCluster pairs = eight_h100();
+  pairs.gpu = "a100-80gb-pcie";
+  pairs.gpus_per_node = pairs.local_rate = "";
+  take_links(pairs, {{0, 12, 0, 0}, {12, 0, 0, 0}, {0, 0, 0, 12}, {0, 0, 12, 0}},
+             load_data().profiles.load("dgx-a100"));
+  const Profile known = read(pairs);
+  EXPECT_EQ(known.gpus_per_node, 4);
+  EXPECT_EQ(known.local_rate_of(2).value, 240e9);
+  EXPECT_EQ(known.local_rate_of(3), known.local_rate_of(4));
+  EXPECT_LT(known.local_rate_of(4), kFastestBus);
+  EXPECT_EQ(known.assumed_for(4).size(), 1U) << "the rate over the bus";
+
+  pairs.local_rate = "15 GB/s";
+  EXPECT_EQ(read(pairs).local_rate_of(4).value, 15e9) << "what somebody said goes before";
+  EXPECT_EQ(read(pairs).local_rate_of(2).value, 240e9);
+
+  OwnCluster other{.gpu = "mine", .gpus_per_node = "4"};
+  expect_error(
+      [&] {
+        take_links(other, {{0, 0}, {0, 0}}, {});
+      },
+      ExitCode::usage, "--gpus-per-node 4, and the topology has 2 GPUs");
+  other.gpus_per_node = "";
+  expect_error(
+      [&] {
+        take_links(other, {{0, 0}, {0, 0}}, {});
+      },
+      ExitCode::usage, "the bus of 'mine' is not in the catalogue, and its GPUs use it");
+}
+
+TEST(OwnProfile, TakesNvLinksFromTheDriver) {
+  using End = NvLinks::End;
+  const std::vector<GpuFacts> pair{{.index = 2, .nvlinks = {{End::gpu, 5, 4}, {End::other, -1, 2}}},
+                                   {.index = 5, .nvlinks = {{End::gpu, 2, 4}}}};
+  EXPECT_EQ(links_of(pair), (NodeLinks{{0, 4}, {4, 0}}));
+  const std::vector<GpuFacts> switched(3, {.nvlinks = {{End::nvswitch, -1, 18}}});
+  EXPECT_EQ(links_of(switched), (NodeLinks{{0, 18, 18}, {18, 0, 18}, {18, 18, 0}}));
+  EXPECT_EQ(links_of(std::vector<GpuFacts>(2)), NodeLinks()) << "nothing is shown";
+  EXPECT_EQ(links_of({}), NodeLinks());
+}
+
 ExitCode profile(const std::vector<std::string>& arguments) { return run_verb("profile", arguments).code; }
 
 TEST(ProfileInitVerb, WritesAFileThatProfileCheckAccepts) {
@@ -154,6 +196,22 @@ TEST(ProfileInitVerb, NamesTheFlagsThatLackWhereThereIsNoTerminal) {
                   "400Gbit/s", "--nics", "8", "--transport", "rdma", "--out", file},
                  HasSubstr("these figures cannot be true"));
   EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST(ProfileInitVerb, ReadsATopology) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "mine.toml").string(), topology = (folder / "topology.txt").string();
+  const std::vector<std::string> flags{"init", "--topology",  topology, "--line-rate", "100Gbit/s", "--nics",
+                                       "1",    "--transport", "rdma",   "--out",       file};
+  const auto with_gpu = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), flags.begin(), flags.end());
+    return more;
+  };
+  expect_refused("profile", with_gpu({"--gpu", "a100"}), HasSubstr("topology.txt"));
+  write_bytes(topology, "  GPU0 GPU1\nGPU0 X NV4\nGPU1 NV4 X\n");
+  expect_refused("profile", flags, "what NVLinks carry depends on the GPU");
+  EXPECT_EQ(profile(with_gpu({"--gpu", "a100"})), ExitCode::good);
+  EXPECT_EQ(load_data().profiles.load(file).local_rate.value, 80e9);
 }
 
 }  // namespace

@@ -38,6 +38,20 @@ TEST(CollectiveModel, SimulatesASchedule) {
   expect_time(model.answer(kRing, kHalf, 4000), ring_time(profile, 4, 4000, kHalf), TimeBasis::model);
 }
 
+// Pairs have links of their own; every second GPU has only those of the whole node to the next but one.
+TEST(CollectiveModel, GroupsWithinNodesHaveTheLinksOfTheirGpus) {
+  Profile profile = without_latency(round_cluster());
+  profile.gpus_per_node = 4;
+  const auto time = [&](const RankGroups& groups) {
+    return CollectiveModel(profile, {.workers = 8}, {}, groups).answer(kRing, kPlain, 1'000'000).time.value;
+  };
+  const double pair = time({.size = 2}), others = time({.size = 2, .stride = 2});
+  EXPECT_EQ(pair, others);
+  profile.local_factors = {{2, 4}};
+  EXPECT_NEAR(time({.size = 2}), pair / 4, 1e-12);
+  EXPECT_EQ(time({.size = 2, .stride = 2}), others);
+}
+
 // A kernel's 6.7 us are added to the call; one rank has nothing to call for.
 TEST(CollectiveModel, AddsWhatACallCosts) {
   Profile profile = round_cluster();

@@ -38,6 +38,14 @@ double bus_bandwidth(const Profile& profile, int workers) {
   return bytes / all_reduce(profile, workers, bytes).time.value * 2 * (workers - 1) / workers;
 }
 
+TEST(LibraryModel, FewerGpusHaveTheLinksThatTheyHaveAmongThemselves) {
+  Profile pairs = eight_per_node();
+  pairs.local_factors = {{2, 1.5}};
+  EXPECT_NEAR(bus_bandwidth(pairs, 2), 300e9, 1e9);
+  EXPECT_NEAR(bus_bandwidth(pairs, 3), 200e9, 1e9);
+  EXPECT_NEAR(bus_bandwidth(eight_per_node(), 2), 200e9, 1e9);
+}
+
 TEST(LibraryModel, NothingTakesNoTimeOnOneGpu) { EXPECT_EQ(all_reduce(eight_per_node(), 1, 1e6).time.value, 0); }
 
 // LL, the protocol of little latency: 10 us for the call, 6.7 for LL, and 14 hops of a ring of 1 us.

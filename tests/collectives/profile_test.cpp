@@ -51,6 +51,35 @@ TEST(Profile, ReadsEveryKey) {
   EXPECT_EQ(profile.rates.at("resnet50").samples_per_second, 384) << "from the GPU's file";
 }
 
+const std::string kEightOfAMesh =
+    "gpus_per_node = 8\n[local]\nlatency = \"3 us\"\nrate = \"300 GB/s\"\nrate_2 = \"48 GB/s\"\nrate_4 = \"144 "
+    "GB/s\"\n[network]\nlatency = \"15 us\"\nline_rate = \"400 Gbit/s\"\n";
+
+TEST(Profile, HasTheRateOfTheLeastNumberOfGpusThatHasThemAll) {
+  Profile profile = parse(kEightOfAMesh);
+  const auto rates = [](const Profile& each) {
+    std::vector<double> all;
+    for (const int gpus : {2, 3, 4, 5, 8, 16}) all.push_back(std::round(each.local_rate_of(gpus).value / 1e6) / 1e3);
+    return all;
+  };
+  EXPECT_THAT(rates(profile), ElementsAre(48, 144, 144, 300, 300, 300));
+  EXPECT_THAT(rates(profile.slowed(2)), ElementsAre(24, 72, 72, 150, 150, 150));
+  profile.scale_full_local(0.9);
+  EXPECT_THAT(rates(profile), ElementsAre(48, 144, 144, 270, 270, 270));
+  profile.gpu_link_rate = BytesPerSecond(100e9);
+  EXPECT_EQ(profile.local_rate_of(4).value, 144e9);
+}
+
+TEST(Profile, HasRatesOfFewerGpusThanAll) {
+  const auto changed = [](const std::string& old_text, const std::string& new_text) {
+    std::string text = kEightOfAMesh;
+    return text.replace(text.find(old_text), old_text.size(), new_text);
+  };
+  expect_refused(changed("rate_4", "rate_8"), "my.toml:6: unknown key 'local.rate_8'", "did you mean 'rate_2'?");
+  expect_refused(changed("\"48 GB/s\"", "48"), "my.toml:5: local.rate_2: 48 has no unit",
+                 "write it as text, such as \"25 Gbit/s\" or \"15 us\"");
+}
+
 TEST(Profile, HasSeveralRatesOfAWorkload) {
   const Profile profile = parse(with("{ value = 100, batch = 16, source = \"measured\" }",
                                      "[{ value = 900, batch = 8, software = \"tuned\", precision = \"fp16\" },\n"
