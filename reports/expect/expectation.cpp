@@ -1,6 +1,7 @@
 #include "reports/expect/expectation.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -90,6 +91,16 @@ double middle_ratio(const Sizes& sizes) {
   return std::exp(sum / static_cast<double>(sizes.size()));
 }
 
+/// The best, with those that the model's own error of times of collectives does not tell from it.
+std::string nearest_in_words(const std::vector<Suspicion>& suspicions) {
+  constexpr double kModelError = 0.2;
+  std::vector<std::string_view> near;
+  for (const Suspicion& each : suspicions)
+    if (each.off <= suspicions.front().off + kModelError) near.push_back(each.what);
+  if (near.size() == 1) return std::string(near.front());
+  return fmt::format("{} (below: what tells them apart)", fmt::join(near, ", or "));
+}
+
 std::string verdict_on_times(const Expectation& expectation) {
   const auto measured =
       std::ranges::count_if(expectation.sizes, [](const auto& each) { return each.measured.has_value(); });
@@ -120,8 +131,8 @@ std::string verdict_on_times(const Expectation& expectation) {
         of_which(unclear), middle_ratio(unclear), microseconds(unclear.back()->low), microseconds(unclear.back()->high),
         size_text(*unclear.back()));
   if (!expectation.suspicions.empty())
-    text +=
-        fmt::format(" {} {}.", slow.empty() ? "It may be this:" : "It looks like", expectation.suspicions.front().what);
+    text += fmt::format(" {} {}.", slow.empty() ? "It may be this:" : "It looks like",
+                        nearest_in_words(expectation.suspicions));
   else if (!slow.empty())
     text += " None of the usual causes explains it.";
   if (!fast.empty())

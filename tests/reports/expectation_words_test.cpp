@@ -109,6 +109,13 @@ TEST(ExpectationInWords, SaysOfCollectivesWhatTheyAreAndWhatThatMayBe) {
     EXPECT_EQ(json.at("verdict"), row.word);
     EXPECT_EQ(json.at("sizes").at(0).at("verdict"), row.word);
   }
+  Expectation several = collectives(0.02);
+  several.suspicions.front().off = 0.1;
+  several.suspicions.push_back({.what = "another thing", .off = 0.29});
+  several.suspicions.push_back({.what = "a third", .off = 0.31});
+  EXPECT_EQ(verdict_of(expectation_document(several)),
+            "0 of 1 size pass for lab. Slow: 1GiB, 2 times as long as expected. It looks like something, or another "
+            "thing (below: what tells them apart).");
   Expectation failed = collectives(0.01);
   failed.suspicions.clear();
   failed.failures = {"a.txt:7: 9 elements were wrong", "a.txt:8: 3 elements were wrong"};
