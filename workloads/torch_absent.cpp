@@ -25,6 +25,8 @@ TrainingEnd train(const TrainingRequest&, Endpoint*, const std::function<void(co
   throw Error(ExitCode::environment, kReason, kCure);
 }
 
+std::uint64_t loss_fingerprint() { throw Error(ExitCode::environment, kReason, kCure); }
+
 StepTimeline record_timeline(const RecordingRequest&) { throw Error(ExitCode::environment, kReason, kCure); }
 
 }  // namespace hbench

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "workloads/data/dataset.hpp"
 #include "workloads/engine/digest.hpp"
@@ -228,6 +231,14 @@ TrainingEnd train(const TrainingRequest& asked, Endpoint* endpoint,
   }
   if (epochs) epochs->judge(on_learned);
   return end;
+}
+
+std::uint64_t loss_fingerprint() {
+  TrainingRequest request{.model = "lenet5", .world = {.workers = 1}, .strategy = {}, .warmup_steps = 0, .steps = 30};
+  request.strategy.fusion = parse_fusion("none");
+  std::vector<double> losses;
+  const TrainingEnd end = train(request, nullptr, [&](const StepReport& report) { losses.push_back(report.loss); });
+  return digest(std::as_bytes(std::span(losses)), end.digest);
 }
 
 StepTimeline record_timeline(const RecordingRequest& request) {

@@ -3,6 +3,7 @@
 /// Real data-parallel training of one model on this machine: LibTorch gradients, our fusion policy, our
 /// collectives. No LibTorch type appears here, so that the program builds without it.
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -23,6 +24,11 @@ TrainingEnd train(
     const TrainingRequest& request, Endpoint* endpoint, const std::function<void(const StepReport&)>& on_step,
     const std::function<void(const Learned&)>& on_learned = [](const Learned&) {},
     const std::function<void(const CheckpointReport&)>& on_checkpoint = [](const CheckpointReport&) {});
+
+/// The losses and the last parameters of a short training on one core in this process, as a number: the same bits each
+/// time, and on machines with the same processor and LibTorch, unless one of them computes wrongly. Some tenths of a
+/// second.
+std::uint64_t loss_fingerprint();
 
 /// What is recorded.
 struct RecordingRequest {

@@ -11,6 +11,12 @@ Finding finding_of(std::string what, const Availability& availability, std::stri
                                 : Finding{std::move(what), availability.reason, availability.cure};
 }
 
+Finding finding_of_losses(std::uint64_t once, std::uint64_t again) {
+  if (once == again) return {"training", fmt::format("twice the same bits of losses ({:016x})", once), ""};
+  return {"training", fmt::format("the same training ends with other losses ({:016x}, then {:016x})", once, again),
+          "a processor or its memory computes wrongly: leave this machine out"};
+}
+
 Severity severity_of(const Finding& finding) {
   return finding.cure.empty() ? Severity::pass : finding.optional ? Severity::note : Severity::error;
 }

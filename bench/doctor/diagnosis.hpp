@@ -4,6 +4,7 @@
 ///
 /// What `hbench doctor` says: findings, a row each.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct Finding {
 
 /// `good` where it is available; otherwise its reason and cure.
 Finding finding_of(std::string what, const Availability& availability, std::string good);
+
+/// Of the losses (`loss_fingerprint`) of one training and of its repetition.
+Finding finding_of_losses(std::uint64_t once, std::uint64_t again);
 
 /// An error needs its fix; a note has one that people may well do without.
 Severity severity_of(const Finding& finding);

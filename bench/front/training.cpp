@@ -17,6 +17,8 @@ Availability gpu_training_availability() {
 
 std::map<std::string, std::string> torch_facts() { return fuller_facts().torch; }
 
+std::uint64_t loss_fingerprint() { throw Error(ExitCode::internal, "losses are computed by hbench-trainer"); }
+
 StepTimeline record_timeline(const RecordingRequest&) {
   throw Error(ExitCode::internal, "timelines are recorded by hbench-trainer");
 }

@@ -43,6 +43,10 @@ constexpr std::array kCompared{
     ComparedFact{"nccl", "install the same NCCL on all hosts"},
     ComparedFact{"cuda", "install the same CUDA on all hosts"},
     ComparedFact{host_fact::kGovernor, "set the same governor: cpupower frequency-set --governor performance"},
+    ComparedFact{
+        host_fact::kLosses,
+        "leave the host out: with the same processor and LibTorch it computes wrongly; with others, compare alike "
+        "hosts"},
     ComparedFact{"settings", "set the same variables on all hosts"},
     ComparedFact{"kernel", "install the same kernel", Weight::noted},
 };

@@ -43,6 +43,7 @@ inline constexpr std::string_view kGovernor = "governor";       ///< of the firs
 inline constexpr std::string_view kFreeMemory = "free memory";  ///< MiB
 inline constexpr std::string_view kFreeShared = "free shm";     ///< MiB of /dev/shm
 inline constexpr std::string_view kFreeTemporary = "free tmp";  ///< MiB of the folder for temporary files
+inline constexpr std::string_view kLosses = "losses";       ///< `loss_fingerprint`, of hosts that were asked to train
 inline constexpr std::string_view kGpuUsers = "gpu users";  ///< processes that compute on its GPUs, where it has any
 }  // namespace host_fact
 

@@ -87,10 +87,11 @@ std::array<Option*, 5> add_host_options(Arguments& app, HostOptions& options) {
 }
 
 Preflight look_at_hosts(const Allocation& allocation, const std::string& program, const std::string& network,
-                        const Host& here) {
+                        const Host& here, bool train) {
   Preflight preflight;
   preflight.network = network;
   HostQuestion question{.program = {program, "host"}, .network = network, .timeout = kAnswer};
+  if (train) question.program.emplace_back("train");
   preflight.hosts = reports_of(ask_hosts(allocation, question, here));
   if (preflight.network.empty()) preflight.network = common_network(preflight.hosts);
   preflight.problems = compare_hosts(preflight.hosts);

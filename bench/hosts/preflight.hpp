@@ -33,9 +33,10 @@ struct Preflight {
 
 /// Asks all hosts at once (about a second), then lets each open a connection to each other (about another).
 /// \param program hbench-worker, as hosts find it. \param network as the user gave it; empty: `common_network`.
-/// \throws Error (environment) without a launcher.
+/// \param train each of them for some tenths of a second as well, to compare their losses. \throws Error (environment)
+/// without a launcher.
 Preflight look_at_hosts(const Allocation& allocation, const std::string& program, const std::string& network,
-                        const Host& here);
+                        const Host& here, bool train = false);
 
 /// The one line for obstacles. \pre there are some
 Error cannot_run(const Preflight& preflight);

@@ -37,6 +37,7 @@ namespace {
 struct HostDoctorOptions {
   HostOptions hosts;
   bool find_slow = false;  ///< measures them as well
+  bool train = false;      ///< and compares the losses of a training
   DocumentOutput output;
 };
 
@@ -159,6 +160,13 @@ Finding emulation() {
   return finding;
 }
 
+/// Whether a training twice has the same losses, to the last bit.
+Finding training() {
+  if (!torch_availability().available) return {"training", "not tried: no LibTorch", ""};
+  const std::uint64_t once = loss_fingerprint();
+  return finding_of_losses(once, loss_fingerprint());
+}
+
 Finding space() {
   std::error_code status;
   const auto room = std::filesystem::space(".", status);
@@ -178,7 +186,7 @@ ExitCode examine_hosts(const HostDoctorOptions& options) {
   if (options.find_slow && hosts.hosts.size() < 2)
     throw Error(ExitCode::usage, "--find-slow compares hosts, and there is one", "name more: -H a:4,b:4");
   const std::string program = installation().worker.string();
-  const Preflight preflight = look_at_hosts(hosts, program, options.hosts.network, this_host());
+  const Preflight preflight = look_at_hosts(hosts, program, options.hosts.network, this_host(), options.train);
   std::vector<Finding> findings = findings_of(preflight);
   std::vector<Table> tables{host_table(preflight.hosts)};
   if (options.find_slow) add_speeds(hosts, program, preflight, findings, tables);
@@ -192,13 +200,17 @@ ExitCode run_doctor(const Call& call) {
   HostDoctorOptions several;
   app.footer(
       "Examples:\n  hbench doctor\n  hbench doctor --json > machine.json\n  hbench doctor --hosts -H a:4,b:4\n"
-      "  hbench doctor --hosts --find-slow -H a:4,b:4,c:4\n  sbatch --nodes 4 --wrap 'hbench doctor --hosts'");
+      "  hbench doctor --hosts --find-slow -H a:4,b:4,c:4\n  hbench doctor --train\n  sbatch --nodes 4 --wrap 'hbench "
+      "doctor --hosts'");
   Option* compare = app.add_flag("--hosts", hosts,
                                  "compare the hosts of -H, --hostfile or the job around it, and name the odd one out");
   app.add_flag("--find-slow", several.find_slow,
                "measure them too, some seconds: name the host that computes or sends slowly, or the slow link (one "
                "core for each slot, and pairs over TCP; no GPUs)")
       ->needs(compare);
+  app.add_flag("--train", several.train,
+               "train a small model twice and see that its losses are the same to the bit; with --hosts, on each of "
+               "them once");
   for (Option* option : add_host_options(app, several.hosts)) option->needs(compare);
   several.output.add_options(app);
   if (app.parse(call)) return ExitCode::good;
@@ -228,6 +240,7 @@ ExitCode run_doctor(const Call& call) {
   findings.push_back(
       {"data", fmt::format("{} profiles, {} timelines", data.profiles.names().size(), data.traces.names().size()), ""});
   findings.push_back(blas());
+  if (several.train) findings.push_back(training());
   const int problems = problems_among(findings);
   const std::vector<Table> tables = topology_tables(machine);
   several.output.deliver(doctor_document(findings, tables), [&] { return doctor_json(findings, tables); });

@@ -41,6 +41,14 @@ TEST(ComparedHosts, NameTheOddOne) {
               ElementsAre("n3: cpu is not there, and Xeon on n1, n2", "n2: cores is 4, and 8 on n1, n3"));
 }
 
+TEST(ComparedHosts, NameTheOneThatComputesOtherLosses) {
+  std::vector<HostFacts> hosts = three_hosts();
+  for (HostFacts& host : hosts) host.facts["losses"] = "1f";
+  EXPECT_THAT(findings_of(hosts), IsEmpty());
+  hosts[2].facts["losses"] = "1e";
+  EXPECT_THAT(findings_of(hosts), ElementsAre("n3: losses is 1e, and 1f on n1, n2"));
+}
+
 TEST(ComparedHosts, NameTheMachineThatIsNamedTwice) {
   std::vector<HostFacts> hosts = three_hosts();
   for (HostFacts& host : hosts) host.facts["machine"] = "n1 boot pid:[1]";

@@ -34,6 +34,13 @@ kill $spinning)");
   EXPECT_THAT(shared.out, ContainsRegex("pass +LibTorch speed +[0-9]+ GFLOP/s on one core .*other processes took"));
 }
 
+TEST(Doctor, TrainsTwiceAndComparesTheBits) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
+  const Workplace workplace;
+  EXPECT_THAT(workplace.run({"doctor", "--train"}).out,
+              ContainsRegex("pass +training +twice the same bits of losses \\([0-9a-f]{16}\\)"));
+}
+
 TEST(Doctor, SaysInOneLineThatADriverIsNotLoaded) {
   const Workplace workplace;
   const Outcome dead = workplace.run({"doctor"}, {{"LD_LIBRARY_PATH", HBENCH_FAKE_DRIVER}, {"FAKE_NVML", "dead"}});

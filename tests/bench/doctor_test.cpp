@@ -136,6 +136,14 @@ std::vector<std::string> complaints(const Machine& machine) {
   return said;
 }
 
+TEST(DoctorTraining, IsWellWhereItsLossesAreTheSameBits) {
+  EXPECT_EQ(finding_of_losses(7, 7).state, "twice the same bits of losses (0000000000000007)");
+  EXPECT_EQ(severity_of(finding_of_losses(7, 7)), Severity::pass);
+  EXPECT_EQ(finding_of_losses(7, 8).state,
+            "the same training ends with other losses (0000000000000007, then 0000000000000008)");
+  EXPECT_EQ(severity_of(finding_of_losses(7, 8)), Severity::error);
+}
+
 TEST(DoctorGpus, HaveNothingToMendWhereAllIsWell) {
   const Machine machine = with_gpus({healthy(0), healthy(1)});
   EXPECT_THAT(complaints(machine), IsEmpty());

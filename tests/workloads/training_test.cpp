@@ -171,6 +171,12 @@ TEST(Training, OfOneProcessIsTracedToo) {
   EXPECT_EQ(lap_of(spans, SpanKind::backward).end, lap_of(spans, SpanKind::optimizer).begin);
 }
 
+TEST(Training, HasTheSameLossesEachTime) {
+  const std::uint64_t once = loss_fingerprint();
+  EXPECT_EQ(loss_fingerprint(), once);
+  EXPECT_NE(once, kDigestOfNothing);
+}
+
 TEST(Training, RunsOneProcessWithoutAnAlgorithm) {
   TrainingRequest request = small_request("lenet5", {.workers = 1}, nullptr);
   int steps = 0;
