@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "collectives/base/text.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/workloads/training_checks.hpp"
 #include "workloads/libtorch.hpp"
