@@ -42,6 +42,17 @@ Profile gpu_of_catalogue(const std::string& name) {
   return {};
 }
 
+NodeLinks topology_in(const std::filesystem::path& file) {
+  std::string text;
+  try {
+    text = read_file(file);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("--topology: {}", error.what()),
+                "nvidia-smi topo -m > topology.txt writes one, on a node of the cluster");
+  }
+  return parse_topology(text, file.string());
+}
+
 /// One answer, until it is right.
 void ask(OwnCluster& cluster, const OwnQuestion& question, const std::string& suggested, std::istream& in,
          std::ostream& out) {
@@ -244,7 +255,7 @@ ExitCode run_profile_init(const Call& call) {
     if (here) links = links_of(machine.driver.gpus);
   }
   if (here) take(cluster, shown);
-  if (!topology.empty()) links = parse_topology(read_file(topology), topology.string());
+  if (!topology.empty()) links = topology_in(topology);
   if (!links.empty()) {
     if (cluster.gpu.empty()) throw Error(ExitCode::usage, "what NVLinks carry depends on the GPU", "give --gpu too");
     take_links(cluster, links, gpu_of_catalogue(cluster.gpu));
