@@ -281,15 +281,19 @@ std::string short_verdict(const Choice& choice) {
                      by_hour ? ", " + price_in_words(first, choice) : "", to_string(first.meets));
 }
 
+/// `oci-h100`, with its GPUs where these are others than those of the best.
+std::string runner_up_in_words(const std::vector<Alternative>& best) {
+  if (best.size() < 2) return "-";
+  const Case &first = best[0].point.asked, &second = best[1].point.asked;
+  return first.gpus == second.gpus ? second.profile : fmt::format("{} ({})", second.profile, gpus_text(second.gpus));
+}
+
 /// The best choice for a workload, and the next best cluster.
 void best_fields(Row& row, const Choice& choice) {
   const std::vector<Alternative> best = ranked_first(choice);
   row.words("workload", workload_in_words(choice, best.front()));
   alternative_fields(row, best.front(), choice);
-  row.words(
-      "runner-up",
-      best.size() > 1 ? fmt::format("{} ({})", best[1].point.asked.profile, gpus_text(best[1].point.asked.gpus)) : "-",
-      1);
+  row.words("runner-up", runner_up_in_words(best), 1);
 }
 
 Table front_table(const Choice& choice, const std::vector<Alternative>& front) {
