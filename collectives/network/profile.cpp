@@ -154,6 +154,23 @@ void read_gpu(const std::filesystem::path& gpus, Profile& profile) {
   profile.digest = digest_text(text);
 }
 
+/// `[local]`: links inside a domain.
+void read_local(const TomlReader& read, const toml::table& table, Profile& profile) {
+  const bool linked = profile.gpus_per_domain() > 1;
+  std::vector<FigureKey> keys{{"latency", linked, latency_into(profile.local_latency)},
+                              {"low_latency", false, latency_into(profile.local_low_latency)},
+                              {"rate", linked, rate_into(profile.local_rate)},
+                              flag_key("peer_access", profile.peer_access),
+                              {"switch_reduction", false, number_into(profile.switch_reduction, 0.1, 1)}};
+  std::map<int, BytesPerSecond> fewer;
+  for (int count = 2; count < std::min(profile.gpus_per_domain(), kMostLinked + 1); ++count)
+    keys.push_back({local_rate_key(count), false, rate_into(fewer[count])});
+  read_section(read, table, "local", keys, {}, profile.figures);
+  if (!profile.peer_access) profile.local_rate = profile.local_rate * kThroughHost;
+  for (const auto& [count, rate] : fewer)
+    if (rate.value > 0) profile.local_factors[count] = rate / profile.local_rate;
+}
+
 }  // namespace
 
 double GpuPeaks::at(std::string_view precision) const {
@@ -265,19 +282,7 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
       {"local", "network", "parameter_server", "compute", "prediction", "price", "rates", "coding", "collectives"},
       profile.figures);
   if (!profile.gpu.empty()) read_gpu(gpus, profile);
-  const bool linked = profile.gpus_per_domain() > 1;
-  std::vector<FigureKey> local_keys{{"latency", linked, latency_into(profile.local_latency)},
-                                    {"low_latency", false, latency_into(profile.local_low_latency)},
-                                    {"rate", linked, rate_into(profile.local_rate)},
-                                    flag_key("peer_access", profile.peer_access),
-                                    {"switch_reduction", false, number_into(profile.switch_reduction, 0.1, 1)}};
-  std::map<int, BytesPerSecond> fewer;
-  for (int count = 2; count < std::min(profile.gpus_per_domain(), kMostLinked + 1); ++count)
-    local_keys.push_back({local_rate_key(count), false, rate_into(fewer[count])});
-  read_section(read, table, "local", local_keys, {}, profile.figures);
-  for (const auto& [count, rate] : fewer)
-    if (rate.value > 0) profile.local_factors[count] = rate / profile.local_rate;
-  if (!profile.peer_access) profile.local_rate = profile.local_rate * kThroughHost;
+  read_local(read, table, profile);
   read_section(read, table, "network",
                {{"latency", true, latency_into(profile.network_latency)},
                 {"low_latency", false, latency_into(profile.network_low_latency)},

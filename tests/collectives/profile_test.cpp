@@ -70,6 +70,13 @@ TEST(Profile, HasTheRateOfTheLeastNumberOfGpusThatHasThemAll) {
   EXPECT_EQ(profile.local_rate_of(4).value, 144e9);
 }
 
+TEST(Profile, HasNvLinksOfFewerGpusBesideTheHostsMemory) {
+  std::string text = kEightOfAMesh;
+  text.replace(text.find("rate ="), 6, "peer_access = false\nrate =");
+  EXPECT_NEAR(parse(text).local_rate_of(8).value, 0.57 * 300e9, 1);
+  EXPECT_NEAR(parse(text).local_rate_of(2).value, 48e9, 1);
+}
+
 TEST(Profile, HasRatesOfFewerGpusThanAll) {
   const auto changed = [](const std::string& old_text, const std::string& new_text) {
     std::string text = kEightOfAMesh;
