@@ -226,9 +226,13 @@ std::vector<Figure> Profile::assumed() const {
 
 std::vector<Figure> Profile::assumed_for(int gpus) const {
   std::vector<Figure> counting = assumed();
+  const auto fewer = local_factors.lower_bound(gpus);
+  const bool all = gpus >= gpus_per_domain() || fewer == local_factors.end();
+  const std::string rate = all ? "local.rate" : fmt::format("local.{}", local_rate_key(fewer->first));
   std::erase_if(counting, [&](const Figure& figure) {
     return (figure.key.starts_with("network.") && domains_of(gpus) == 1) ||
-           (figure.key.starts_with("local.") && gpus == 1);
+           (figure.key.starts_with("local.") && gpus == 1) ||
+           (figure.key.starts_with("local.rate") && figure.key != rate);
   });
   return counting;
 }
@@ -249,7 +253,10 @@ Profile Profile::at(End end) const {
   other.server_rate = server_rate * moved(server_factor > 1 ? server_factor : assumed({"parameter_server.rate"}));
   other.line_rate = line_rate * moved(assumed({"network.line_rate", "network.nics", "network.protocol_efficiency"}));
   other.tree_rate = tree_rate * moved(assumed({"network.tree_rate"}));
-  other.local_rate = local_rate * moved(std::max(assumed({"local.rate"}), peer_access ? 1 : kThroughHostFactor));
+  const double local = std::max(assumed({"local.rate"}), peer_access ? 1 : kThroughHostFactor);
+  other.local_rate = local_rate * moved(local);
+  for (auto& [gpus, times] : other.local_factors)
+    times *= moved(std::max(1.0, assumed({fmt::format("local.{}", local_rate_key(gpus))}) / local));
   // Nothing is assumed that this GPU cannot do.
   const BytesPerSecond most = std::max({local_rate, gpu_link_rate, gpu_bus_rate});
   if (most > local_rate) other.local_rate = std::min(other.local_rate, most);

@@ -70,6 +70,18 @@ TEST(Profile, HasTheRateOfTheLeastNumberOfGpusThatHasThemAll) {
   EXPECT_EQ(profile.local_rate_of(4).value, 144e9);
 }
 
+TEST(Profile, RestsOnTheRateOfTheGpusThatAreUsed) {
+  std::string text = kEightOfAMesh;
+  text.replace(text.find("\"48 GB/s\""), 9, "{ value = \"48 GB/s\", assumed = 2, source = \"a guess\" }");
+  const Profile profile = parse(text);
+  EXPECT_EQ(profile.assumed_for(2).size(), 1U);
+  EXPECT_EQ(profile.assumed_for(4).size(), 0U);
+  EXPECT_EQ(profile.assumed_for(8).size(), 0U);
+  EXPECT_NEAR(profile.at(End::worse).local_rate_of(2).value, 24e9, 1);
+  EXPECT_NEAR(profile.at(End::better).local_rate_of(2).value, 96e9, 1);
+  EXPECT_NEAR(profile.at(End::worse).local_rate_of(4).value, 144e9, 1);
+}
+
 TEST(Profile, HasNvLinksOfFewerGpusBesideTheHostsMemory) {
   std::string text = kEightOfAMesh;
   text.replace(text.find("rate ="), 6, "peer_access = false\nrate =");
