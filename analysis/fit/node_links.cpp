@@ -12,24 +12,24 @@
 namespace hbench {
 namespace {
 
-/// What one NVLink of a generation carries in a ring: the newest of which a GPU's links carry so much together.
+/// A generation of NVLinks: the least that all links of its GPUs carry together, and what a ring gets of one link. The
+/// newest comes first.
 struct Generation {
-  BytesPerSecond all_links;
-  BytesPerSecond usable;
+  BytesPerSecond all_links, usable;
 };
 constexpr std::array kGenerations{Generation{BytesPerSecond(900e9), BytesPerSecond(40.1e9)},
                                   Generation{BytesPerSecond(450e9), BytesPerSecond(20.6e9)},
                                   Generation{BytesPerSecond(150e9), BytesPerSecond(20e9)},
                                   Generation{BytesPerSecond(0), BytesPerSecond(18e9)}};
 
-/// Share of a GPU's bus that a ring over PCIe gets, and the factor by which it may be higher or lower, since it may go
-/// through bridges and between processors: 20 of 31.5 GB/s among 3 of 4 A100 PCIe, 12 of 15.75 of PCIe 3.0 (NCCL 2.30
-/// src/graph/topo.h).
+/// The share of a GPU's bus that a ring over PCIe gets, and the factor by which it may be higher or lower, since it may
+/// go through bridges and between processors: 20 of 31.5 GB/s among 3 of 4 A100 PCIe, 12 of 15.75 of PCIe 3.0
+/// (NCCL 2.30 src/graph/topo.h).
 constexpr double kBusShare = 0.7, kBusFactor = 1.5;
 
 constexpr std::array<std::string_view, 5> kPcieWays{"PIX", "PXB", "PHB", "NODE", "SYS"};
 
-/// Without the escapes that underline a header on a terminal.
+/// Returns `text` without the escapes that underline a header on a terminal.
 std::string without_escapes(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -43,7 +43,8 @@ std::string without_escapes(std::string_view text) {
 
 std::string gpu_name(std::size_t index) { return fmt::format("GPU{}", index); }
 
-/// What stands between two GPUs: `NV12`, `SYS`, or `X` between one and itself.
+/// Returns the number of NVLinks that a cell of the table states: `NV12`; 0 for PCIe (`SYS`) and a GPU itself (`X`),
+/// and -1 for anything else.
 int links_in(std::string_view word) {
   if (word.starts_with("NV"))
     if (const auto count = parse_number<int>(word.substr(2)); count && *count >= 1 && *count <= 64) return *count;
@@ -51,7 +52,7 @@ int links_in(std::string_view word) {
   return -1;
 }
 
-/// Whether a ring over NVLinks goes on from the last of `way` around all of the first `gpus`.
+/// Returns whether a ring over NVLinks goes on from the last of `way` around all of the first `gpus`.
 bool goes_around(const NodeLinks& links, std::size_t gpus, std::vector<std::size_t>& way) {
   const std::vector<int>& from = links[way.back()];
   if (way.size() == gpus) return from[0] > 0;
@@ -64,7 +65,7 @@ bool goes_around(const NodeLinks& links, std::size_t gpus, std::vector<std::size
   return false;
 }
 
-/// NVLinks that each of the first `gpus` has to others of them, at least.
+/// Returns the least number of NVLinks that one of the first `gpus` has to the others of them.
 int least_links(const NodeLinks& links, std::size_t gpus) {
   int least = 0;
   for (std::size_t i = 0; i < gpus; ++i) {

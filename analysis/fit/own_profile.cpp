@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <iterator>
+#include <ranges>
 
 #include "analysis/fit/profile_text.hpp"
 #include "collectives/base/error.hpp"
@@ -70,24 +70,29 @@ std::string lines_of(std::span<const Usual> all) {
   return lines;
 }
 
+int number_of_gpus(const OwnCluster& cluster) { return parse_number<int>(cluster.gpus_per_node).value_or(0); }
+
 bool has_links(const OwnCluster& cluster) { return cluster.gpus_per_node != "1" || !cluster.nodes_per_domain.empty(); }
 
+/// `240 GB/s`
 std::string gigabytes(BytesPerSecond rate) { return fmt::format("{:.4g} GB/s", rate.value / 1e9); }
+
+std::string rate_line(std::string_view key, const LinkRate& link) {
+  return profile_line(key, gigabytes(link.rate), link.source, link.assumed);
+}
 
 std::string local(const OwnCluster& cluster, const std::string& how) {
   if (!has_links(cluster)) return "";
-  const BytesPerSecond all = parse_rate(cluster.local_rate);
-  std::string lines = lines_of(all > kFastestBus ? std::span<const Usual>(kLinks) : std::span<const Usual>(kBus));
-  const auto whole = cluster.rates_among.empty() ? cluster.rates_among.end() : std::prev(cluster.rates_among.end());
-  const bool told = whole != cluster.rates_among.end() && gigabytes(whole->second.rate) == cluster.local_rate;
-  lines += told ? profile_line("rate", cluster.local_rate, whole->second.source, whole->second.assumed)
-                : profile_line("rate", cluster.local_rate, how);
+  const bool stated = !cluster.local_rate.empty();
+  std::map<int, LinkRate> fewer = cluster.rates_among;
+  const LinkRate all = stated ? LinkRate{parse_rate(cluster.local_rate), how} : fewer.rbegin()->second;
+  std::string lines = lines_of(all.rate > kFastestBus ? kLinks : kBus) +
+                      (stated ? profile_line("rate", cluster.local_rate, how) : rate_line("rate", all));
+  fewer.erase(number_of_gpus(cluster));
   // A rate is that of fewer GPUs too, down to the next one that is stated.
-  BytesPerSecond above = all;
-  for (auto fewer = whole; fewer != cluster.rates_among.begin();) {
-    const auto& [gpus, link] = *--fewer;
-    if (gigabytes(link.rate) == gigabytes(above)) continue;
-    lines += profile_line(fmt::format("rate_{}", gpus), gigabytes(link.rate), link.source, link.assumed);
+  BytesPerSecond above = all.rate;
+  for (const auto& [gpus, link] : std::views::reverse(fewer)) {
+    if (link.rate != above) lines += rate_line(fmt::format("rate_{}", gpus), link);
     above = link.rate;
   }
   return lines;
@@ -137,7 +142,8 @@ std::span<const OwnQuestion> own_questions() { return kQuestions; }
 
 bool lacks(const OwnCluster& cluster, const OwnQuestion& question) {
   if (!question.required || !(cluster.*question.answer).empty()) return false;
-  return question.answer != &OwnCluster::local_rate || has_links(cluster);
+  return question.answer != &OwnCluster::local_rate ||
+         (has_links(cluster) && !cluster.rates_among.contains(number_of_gpus(cluster)));
 }
 
 std::vector<std::string> lacking(const OwnCluster& cluster) {
@@ -155,13 +161,10 @@ void take_links(OwnCluster& cluster, const NodeLinks& links, const Profile& gpu)
                 fmt::format("--gpus-per-node {}, and the topology has {} GPUs", cluster.gpus_per_node, count),
                 "leave --gpus-per-node out, or give the topology of such a node");
   cluster.rates_among = rates_among(links, gpu);
-  if (!cluster.local_rate.empty()) return;
-  const auto all = cluster.rates_among.find(static_cast<int>(links.size()));
-  if (all == cluster.rates_among.end())
+  if (cluster.local_rate.empty() && !cluster.rates_among.contains(number_of_gpus(cluster)))
     throw Error(ExitCode::usage,
                 fmt::format("the bus of '{}' is not in the catalogue, and its GPUs use it", cluster.gpu),
                 "give --local-rate, what a GPU sends to the others over PCIe");
-  cluster.local_rate = gigabytes(all->second.rate);
 }
 
 void check_answer(const OwnCluster& cluster, const OwnQuestion& question) {

@@ -44,8 +44,8 @@ bool lacks(const OwnCluster& cluster, const OwnQuestion& question);
 /// Returns the flags of all that lack, in the order of the questions.
 std::vector<std::string> lacking(const OwnCluster& cluster);
 
-/// Takes what the links of a node say: its number of GPUs, and rates among them, of which a local rate that somebody
-/// stated is the last. \throws Error (usage) where another number was stated, or no rate can be told.
+/// Takes the number of GPUs and the rates among them from the links of a node; a local rate that somebody stated stays
+/// that of all. \throws Error (usage) where another number was stated, or the rate of all neither is nor follows.
 void take_links(OwnCluster& cluster, const NodeLinks& links, const Profile& gpu);
 
 /// Checks one answer. \throws Error (usage) that names the flag.

@@ -236,19 +236,19 @@ std::string NcclTestsTable::read_units(std::string_view line) {
     if (column.field != Field::size && column.field != Field::count && column.field != Field::time &&
         column.field != Field::algbw && column.field != Field::busbw && !column.name.starts_with("i_"))
       continue;
-    const auto known_in = [&](std::string_view each) {
-      const auto known = unit_of(each.substr(1, each.size() - 2));
-      return known && (*known >= 1e6) == (column.unit >= 1e6) ? known : std::nullopt;
-    };
     const auto is_unit = [&] { return word != words.end() && word->starts_with('(') && word->ends_with(')'); };
+    const auto known = [&]() -> std::optional<double> {
+      const auto unit = is_unit() ? unit_of(word->substr(1, word->size() - 2)) : std::nullopt;
+      return unit && (*unit >= 1e6) == (column.unit >= 1e6) ? unit : std::nullopt;
+    };
     if (!is_unit()) return "";
-    const std::string_view stated = *word;
-    // Where the column of times was taken out, its unit may still stand there.
-    if (column.unit != 1 && !has(Field::time))
-      while (is_unit() && !known_in(*word)) ++word;
-    if (column.unit != 1 && (!is_unit() || !known_in(*word)))
-      return fmt::format("its column '{}' is in '{}'", column.name, stated.substr(1, stated.size() - 2));
-    if (column.unit != 1) column.unit = *known_in(*word);
+    const std::string_view stated = word->substr(1, word->size() - 2);
+    if (column.unit != 1) {
+      // Where the column of times was taken out, its unit may still stand there.
+      while (is_unit() && !known() && !has(Field::time)) ++word;
+      if (!known()) return fmt::format("its column '{}' is in '{}'", column.name, stated);
+      column.unit = *known();
+    }
     ++word;
   }
   return "";

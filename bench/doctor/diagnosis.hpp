@@ -26,7 +26,7 @@ struct Finding {
 /// `good` where it is available; otherwise its reason and cure.
 Finding finding_of(std::string what, const Availability& availability, std::string good);
 
-/// Of the losses (`loss_fingerprint`) of one training and of its repetition.
+/// An error where a training and its repetition have different losses (`loss_fingerprint`).
 Finding finding_of_losses(std::uint64_t once, std::uint64_t again);
 
 /// An error needs its fix; a note has one that people may well do without.

@@ -31,17 +31,6 @@ void take(OwnCluster& cluster, const OwnCluster& suggested) {
     if ((cluster.*question.answer).empty()) cluster.*question.answer = suggested.*question.answer;
 }
 
-/// What the catalogue says of a GPU, whose name may have more hyphens; nothing where it does not know it.
-Profile gpu_of_catalogue(const std::string& name) {
-  const auto joined = [](std::string text) {
-    std::erase(text, '-');
-    return text;
-  };
-  for (const Profile& gpu : load_data().profiles.gpus())
-    if (joined(gpu.gpu) == joined(name)) return gpu;
-  return {};
-}
-
 NodeLinks topology_in(const std::filesystem::path& file) {
   std::string text;
   try {
@@ -199,18 +188,19 @@ OwnCluster shown_by(const Machine& machine, std::span<const Profile> gpus) {
 }
 
 NodeLinks links_of(std::span<const GpuFacts> gpus) {
+  const auto between = [](const GpuFacts& from, const GpuFacts& to) {
+    int count = 0;
+    for (const NvLinks& some : from.nvlinks)
+      if (some.end == NvLinks::End::nvswitch || (some.end == NvLinks::End::gpu && some.gpu == to.index))
+        count += some.links;
+    return count;
+  };
   NodeLinks links(gpus.size(), std::vector<int>(gpus.size()));
-  bool any = false;
+  int all = 0;
   for (std::size_t i = 0; i < gpus.size(); ++i)
-    for (const NvLinks& some : gpus[i].nvlinks)
-      for (std::size_t j = 0; j < gpus.size(); ++j) {
-        const bool there =
-            some.end == NvLinks::End::nvswitch || (some.end == NvLinks::End::gpu && some.gpu == gpus[j].index);
-        if (i == j || !there) continue;
-        links[i][j] += some.links;
-        any = true;
-      }
-  return any && gpus.size() > 1 ? links : NodeLinks();
+    for (std::size_t j = 0; j < gpus.size(); ++j)
+      if (i != j) all += links[i][j] = between(gpus[i], gpus[j]);
+  return all > 0 ? links : NodeLinks();
 }
 
 void ask_for_rest(OwnCluster& cluster, const OwnCluster& suggested, std::istream& in, std::ostream& out) {
@@ -232,8 +222,7 @@ ExitCode run_profile_init(const Call& call) {
       "What nobody asks (latencies, overheads) is that of clusters with the same kind of links and network, with its "
       "source. hbench profile check FILE questions the result, hbench calibrate measures instead.\n"
       "Links inside a node that are not alike, as where NVLink joins pairs, come from --topology (or --here): rate_2 "
-      "is "
-      "that of the first two GPUs alone.\n"
+      "is that of the first two GPUs alone.\n"
       "GPUs of the catalogue: the names in hbench list profiles, and those of cluster-profiles/gpus.");
   add_out(app, file, "the file, FILE.toml");
   for (const OwnQuestion& question : own_questions())
@@ -258,7 +247,7 @@ ExitCode run_profile_init(const Call& call) {
   if (!topology.empty()) links = topology_in(topology);
   if (!links.empty()) {
     if (cluster.gpu.empty()) throw Error(ExitCode::usage, "what NVLinks carry depends on the GPU", "give --gpu too");
-    take_links(cluster, links, gpu_of_catalogue(cluster.gpu));
+    take_links(cluster, links, load_data().profiles.gpu(cluster.gpu));
   }
   if (const std::vector<std::string> flags = lacking(cluster); !flags.empty() && !terminal)
     throw Error(ExitCode::usage, fmt::format("a profile needs {}", fmt::join(flags, ", ")),

@@ -199,7 +199,7 @@ constexpr double kLongestSeconds = 24 * 3600;
 /// Pods have one interface, of this name, and seldom a subnet that is the same on all nodes.
 constexpr const char *kNetworkFlag = "--network-interface", *kPodInterface = "eth0";
 
-/// The values of each placeholder, by its name: a line that names it is written once for each of them.
+/// The values of each name of the template: a line that has the name is written once for each of them.
 using TemplateValues = std::map<std::string, std::vector<std::string>>;
 
 /// `text` within the quotes of a YAML scalar. The submission was checked for what no YAML can hold.

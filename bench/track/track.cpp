@@ -168,7 +168,7 @@ bool is_built_here() {
   return top.good() && installation().worker.string().starts_with(top.out + "/");
 }
 
-/// Whether the first of some values is so far from the others that it was made while something warmed up.
+/// Returns whether the first of some values is far above the others, as one that was made while something warmed up.
 bool warms_up(const std::vector<double>& values) {
   constexpr double kFar = 3;
   return values.size() > 2 && values.front() > kFar * median(std::vector<double>(values.begin() + 1, values.end()));

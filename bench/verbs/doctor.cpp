@@ -160,7 +160,7 @@ Finding emulation() {
   return finding;
 }
 
-/// Whether a training twice has the same losses, to the last bit.
+/// Trains twice, and returns whether the losses are the same to the last bit.
 Finding training() {
   if (!torch_availability().available) return {"training", "not tried: no LibTorch", ""};
   const std::uint64_t once = loss_fingerprint();

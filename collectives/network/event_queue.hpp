@@ -11,9 +11,9 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <queue>
-#include <utility>
 #include <vector>
 
 namespace hbench {
@@ -72,7 +72,7 @@ class EventQueue {
 
   /// \pre some bucket has events
   int first_filled() const { return std::countr_zero(filled_); }
-  /// Bits of times that differ in the sign are none: 63 are left, and 0 where none differs.
+  /// No time has a sign, so that 63 bits may differ; 0 where none does.
   void add(const Event& event, std::uint64_t key) {
     const auto number = static_cast<int>(std::bit_width(key ^ last_));
     Bucket& bucket = buckets_[static_cast<std::size_t>(number)];

@@ -93,17 +93,16 @@ Apply peak_into(double& out) {
   };
 }
 
-/// More GPUs of a node than these are on a switch, and alike.
-constexpr int kMostLinked = 16;
+/// Keys of the rates among 2, 3 ... GPUs. More GPUs of a node than these are on a switch, and alike.
+constexpr std::array<std::string_view, 15> kLocalRates{"rate_2",  "rate_3",  "rate_4",  "rate_5",  "rate_6",
+                                                       "rate_7",  "rate_8",  "rate_9",  "rate_10", "rate_11",
+                                                       "rate_12", "rate_13", "rate_14", "rate_15", "rate_16"};
+std::string_view local_rate_key(int gpus) { return kLocalRates[static_cast<std::size_t>(gpus - 2)]; }
 
-/// `rate_2`.
-std::string_view local_rate_key(int gpus) {
-  static const std::vector<std::string> kKeys = [] {
-    std::vector<std::string> keys;
-    for (int count = 0; count <= kMostLinked; ++count) keys.push_back(fmt::format("rate_{}", count));
-    return keys;
-  }();
-  return kKeys[static_cast<std::size_t>(gpus)];
+/// Returns the factor that is stated of `gpus` GPUs of a domain, with its number; null where `local_rate` is theirs.
+const std::pair<const int, double>* factor_of_fewer(const Profile& profile, int gpus) {
+  const auto stated = profile.local_factors.lower_bound(gpus);
+  return gpus >= profile.gpus_per_domain() || stated == profile.local_factors.end() ? nullptr : &*stated;
 }
 
 /// A factor that widens the band of a rate does nothing where the rate is not stated.
@@ -163,8 +162,8 @@ void read_local(const TomlReader& read, const toml::table& table, Profile& profi
                               flag_key("peer_access", profile.peer_access),
                               {"switch_reduction", false, number_into(profile.switch_reduction, 0.1, 1)}};
   std::map<int, BytesPerSecond> fewer;
-  for (int count = 2; count < std::min(profile.gpus_per_domain(), kMostLinked + 1); ++count)
-    keys.push_back({local_rate_key(count), false, rate_into(fewer[count])});
+  const int most = std::min(profile.gpus_per_domain() - 1, static_cast<int>(kLocalRates.size()) + 1);
+  for (int count = 2; count <= most; ++count) keys.push_back({local_rate_key(count), false, rate_into(fewer[count])});
   read_section(read, table, "local", keys, {}, profile.figures);
   if (!profile.peer_access) profile.local_rate = profile.local_rate * kThroughHost;
   for (const auto& [count, rate] : fewer)
@@ -186,8 +185,8 @@ BytesPerSecond Profile::path_rate(int nodes) const {
 }
 
 BytesPerSecond Profile::local_rate_of(int gpus) const {
-  const auto stated = local_factors.lower_bound(gpus);
-  if (gpus >= gpus_per_domain() || stated == local_factors.end()) return local_rate;
+  const auto* stated = factor_of_fewer(*this, gpus);
+  if (stated == nullptr) return local_rate;
   const BytesPerSecond rate = local_rate * stated->second;
   return gpu_link_rate.value > 0 ? std::min(rate, std::max(local_rate, gpu_link_rate)) : rate;
 }
@@ -226,9 +225,8 @@ std::vector<Figure> Profile::assumed() const {
 
 std::vector<Figure> Profile::assumed_for(int gpus) const {
   std::vector<Figure> counting = assumed();
-  const auto fewer = local_factors.lower_bound(gpus);
-  const bool all = gpus >= gpus_per_domain() || fewer == local_factors.end();
-  const std::string rate = all ? "local.rate" : fmt::format("local.{}", local_rate_key(fewer->first));
+  const auto* fewer = factor_of_fewer(*this, gpus);
+  const std::string rate = fewer == nullptr ? "local.rate" : fmt::format("local.{}", local_rate_key(fewer->first));
   std::erase_if(counting, [&](const Figure& figure) {
     return (figure.key.starts_with("network.") && domains_of(gpus) == 1) ||
            (figure.key.starts_with("local.") && gpus == 1) ||
@@ -328,16 +326,20 @@ Profile ProfileLibrary::load(std::string_view name_or_file) const {
   return parse_profile(file.text, file.file_name, files_.folder() / "gpus");
 }
 
+Profile ProfileLibrary::gpu(const std::string& name) const {
+  Profile gpu;
+  gpu.gpu = name;
+  read_gpu(files_.folder() / "gpus", gpu);
+  return gpu;
+}
+
 std::vector<Profile> ProfileLibrary::gpus() const {
   const std::filesystem::path folder = files_.folder() / "gpus";
   std::vector<Profile> gpus;
   std::error_code absent;
   if (!std::filesystem::is_directory(folder, absent)) return gpus;
   const TomlLibrary library(folder, "GPU");
-  for (const std::string& name : library.names()) {
-    gpus.emplace_back().gpu = name;
-    read_gpu(folder, gpus.back());
-  }
+  for (const std::string& name : library.names()) gpus.push_back(gpu(name));
   return gpus;
 }
 

@@ -88,8 +88,8 @@ struct Profile {
   Seconds local_latency;      ///< per message inside a domain
   Seconds local_low_latency;  ///< see `network_low_latency`
   BytesPerSecond local_rate;  ///< per GPU inside a domain; without peer access `kThroughHost` of what its link carries
-  /// Of the first so many GPUs of a domain, where they alone talk to each other: by how much `local_rate` is theirs to
-  /// be multiplied. NVLink may join pairs alone, and two GPUs of a mesh have fewer links to each other than eight.
+  /// By a number of GPUs: the factor of `local_rate` where the first ones of a domain, of that number, send to each
+  /// other alone. NVLink may join pairs alone, and two GPUs of a mesh have fewer links to each other than eight.
   std::map<int, double> local_factors;
   /// Whether GPUs of a node read and write each other's memory; else bytes go through that of the host.
   bool peer_access = true;
@@ -141,7 +141,8 @@ struct Profile {
   int domains_of(int workers) const { return (workers + gpus_per_domain() - 1) / gpus_per_domain(); }
   /// Returns the number of nodes in the last of these domains, whose NICs are the fewest.
   int nodes_of_last_domain(int workers) const { return (nodes_of(workers) - 1) % nodes_per_domain + 1; }
-  /// The local rate of the first `gpus` GPUs of a domain: of the least number stated that has them all.
+  /// Returns the local rate among the first `gpus` GPUs of a domain: that of the least stated number which has them
+  /// all.
   BytesPerSecond local_rate_of(int gpus) const;
   /// Multiplies the rate of all GPUs of a domain, and leaves that of fewer as it is.
   void scale_full_local(double factor);
@@ -181,7 +182,10 @@ class ProfileLibrary {
   const std::vector<std::string>& names() const { return files_.names(); }
   /// A known name or a path to a TOML file (recognised by `/` or `.toml`). \throws Error (usage).
   Profile load(std::string_view name_or_file) const;
-  /// What `gpus/` says of each GPU, as a profile of nothing else; sorted by `Profile::gpu`.
+  /// Returns a profile of nothing but what `gpus/` says of a GPU, and of its name alone where there is no such file.
+  /// `rtx-5090` is `rtx5090`.
+  Profile gpu(const std::string& name) const;
+  /// The same of each GPU, sorted by `Profile::gpu`.
   std::vector<Profile> gpus() const;
 
  private:

@@ -281,7 +281,7 @@ std::string short_verdict(const Choice& choice) {
                      by_hour ? ", " + price_in_words(first, choice) : "", to_string(first.meets));
 }
 
-/// `oci-h100`, with its GPUs where these are others than those of the best.
+/// The runner-up: `oci-h100`, with its number of GPUs where that is not the best one's.
 std::string runner_up_in_words(const std::vector<Alternative>& best) {
   if (best.size() < 2) return "-";
   const Case &first = best[0].point.asked, &second = best[1].point.asked;

@@ -22,7 +22,7 @@ const std::string kPairs =
     "NIC0\tPXB\tSYS\tSYS\tSYS\t X \n\n"
     "Legend:\n\n  X    = Self\n  NV#  = Connection traversing a bonded set of # NVLinks\n";
 
-/// A table of so many links between each two GPUs.
+/// The table that states these links.
 std::string table(const NodeLinks& links) {
   std::string text = "    ";
   for (std::size_t i = 0; i < links.size(); ++i) text += fmt::format(" GPU{}", i);
