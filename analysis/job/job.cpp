@@ -46,12 +46,12 @@ void require_alike(const std::vector<Recording>& recordings, const JobSteps& ste
   const auto none = std::ranges::find_if(steps.ranks, [](const auto& rank) { return rank.empty(); });
   const auto some = std::ranges::find_if(steps.ranks, [](const auto& rank) { return !rank.empty(); });
   if (none == steps.ranks.end()) return;
+  const Recording& one = recordings[static_cast<std::size_t>(some - steps.ranks.begin())];
+  const Recording& other = recordings[static_cast<std::size_t>(none - steps.ranks.begin())];
   throw Error(ExitCode::usage,
-              fmt::format("{} and {} are not of ranks that do the same: no step of the one has the gradients and "
-                          "buckets of the other's",
-                          recordings[static_cast<std::size_t>(some - steps.ranks.begin())].file,
-                          recordings[static_cast<std::size_t>(none - steps.ranks.begin())].file),
-              "give recordings of one job; of a pipeline, those of one stage");
+              fmt::format("{} and {} are not of ranks that do the same: {}", one.file, other.file,
+                          difference_of(one, other, steps.group)),
+              "give recordings of ranks that exchange the same, of a pipeline those of one stage; or each file alone");
 }
 
 /// Damaged times give figures of hundreds of digits.

@@ -275,6 +275,20 @@ JobSteps comparable_steps(const std::vector<Recording>& recordings, const std::s
   return steps;
 }
 
+std::string difference_of(const Recording& one, const Recording& other, const std::string& group) {
+  const StepShape first = usual_shape(all_steps({one}, group)), second = usual_shape(all_steps({other}, group));
+  const auto exchanges = [](const StepShape& shape) { return static_cast<std::int64_t>(shape.size()) - 1; };
+  if (first.front() == second.front() && exchanges(first) == exchanges(second)) {
+    const std::size_t at = static_cast<std::size_t>(std::ranges::mismatch(first, second).in1 - first.begin());
+    return fmt::format("exchange {} of gradients has size {} in the one and {} in the other", at, first[at],
+                       second[at]);
+  }
+  const auto words = [&](const StepShape& shape) {
+    return fmt::format("{} in {}", counted(shape.front(), "gradient"), counted(exchanges(shape), "exchange"));
+  };
+  return fmt::format("a step of the one has {}, of the other {}", words(first), words(second));
+}
+
 std::vector<ComparedStep> steps_of_last_ranks(const JobSteps& steps, std::size_t rank) {
   std::vector<ComparedStep> last = steps.ranks[rank];
   for (ComparedStep& step : last) {

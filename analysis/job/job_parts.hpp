@@ -45,6 +45,10 @@ JobSteps comparable_steps(const std::vector<Recording>& recordings, const std::s
 /// Whether an exchange carries gradients of this group of ranks.
 bool carries_gradients(const RecordedCollective& exchange, const std::string& group);
 
+/// Returns in words how two ranks differ, of which no step of one is like a step of the other: by the size of an
+/// exchange, where both have as many gradients and exchanges, else by their numbers. \pre each has a step.
+std::string difference_of(const Recording& one, const Recording& other, const std::string& group);
+
 /// The steps by which a job is described, the fastest first: each one that a rank has, as the rank saw it that all
 /// waited for, which in a blocking collective is the one that is in collectives for the shortest time. Steps are the
 /// same where they have the same name. \pre the rank has a step.

@@ -129,7 +129,22 @@ TEST_F(BrokenJob, OfRanksThatDoNotDoTheSameIsRefused) {
   TraceText other = gloo_steps();
   other.gradient(35, 36, 99).gradient(135, 136, 99);
   const std::string second = file_of(folder_, "b.json", other.text(1));
-  expect_error([&] { job_of({first, second}); }, ExitCode::usage, HasSubstr("not of ranks that do the same"));
+  expect_error(
+      [&] {
+        job_of({first, second});
+      },
+      ExitCode::usage,
+      HasSubstr("a step of the one has 4 gradients in 2 exchanges, of the other 3 gradients in 2 exchanges"));
+  const auto resized = [](std::string text) {
+    for (std::size_t at = 0; (at = text.find("[30]", at)) != std::string::npos;) text.replace(at, 4, "[31]");
+    return text;
+  };
+  const std::string third = file_of(folder_, "c.json", resized(gloo_steps().text(1)));
+  expect_error(
+      [&] {
+        job_of({first, third});
+      },
+      ExitCode::usage, HasSubstr("exchange 1 of gradients has size 31 in the one and 30 in the other"));
   expect_refused(gloo_steps().text(7), "it is of rank 7 of 2 ranks");
 }
 
