@@ -235,6 +235,9 @@ PartialFile::~PartialFile() {
 
 void PartialFile::write(std::string_view bytes) { write_all(descriptor_, bytes); }
 
+// A hint: what it cannot do or has left, `sync` does.
+void PartialFile::begin_sync() { sync_file_range(descriptor_, 0, 0, SYNC_FILE_RANGE_WRITE); }
+
 void PartialFile::sync() {
   if (fsync(descriptor_) != 0) fail();
 }

@@ -48,6 +48,8 @@ class PartialFile {
   const std::filesystem::path& target() const { return target_; }
   /// \throws std::runtime_error, for the rest of this class too.
   void write(std::string_view bytes);
+  /// Lets the disk begin with what was written, and does not wait for it: writing and the disk go on side by side.
+  void begin_sync();
   /// Returns when what was written is on the disk.
   void sync();
   /// Gives the file the target's name. Once.

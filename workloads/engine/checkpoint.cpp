@@ -23,7 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFirstLine = "hbench checkpoint ";
-constexpr std::string_view kVersion = "1";
+constexpr std::string_view kVersion = "2";
+constexpr std::size_t kBlock = std::size_t{1} << 20;  ///< that is written at once: it stays in a cache
 /// Of each rank: the newest, and those that another rank may be at.
 constexpr std::size_t kKept = 3;
 constexpr std::string_view kAgreeing = "agreeing on a checkpoint";
@@ -31,6 +32,8 @@ constexpr std::string_view kAgreeing = "agreeing on a checkpoint";
 /// Copies what it walks through: of each piece its name, its length and its bytes.
 class Keeping final : public StateWalk {
  public:
+  /// \param memory that an earlier state had: new memory takes longer to get than to fill
+  explicit Keeping(std::vector<std::byte> memory) : state(std::move(memory)) { state.clear(); }
   bool brings() const override { return false; }
   void bytes(std::string_view name, std::span<std::byte> piece) override {
     add(std::as_bytes(std::span(name)));
@@ -82,34 +85,60 @@ class Bringing final : public StateWalk {
   const fs::path& file_;
 };
 
-std::uint32_t checksum(std::span<const std::byte> bytes) {
-  return static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
+/// The checksum of all pieces so far.
+class Checksum {
+ public:
+  void add(std::string_view piece) { sum_ = crc32_z(sum_, reinterpret_cast<const Bytef*>(piece.data()), piece.size()); }
+  /// What stands behind the state.
+  std::string text() const { return fmt::format("{:08x}\n", sum_); }
 
-/// What stands before the state: three lines.
-std::string head_of(const std::string& job, std::span<const std::byte> state) {
-  return fmt::format("{}{}\n{}\n{:08x} {}\n", kFirstLine, kVersion, job, checksum(state), state.size());
-}
+ private:
+  uLong sum_ = 0;
+};
+
+/// What stands before the state: two lines.
+std::string head_of(const std::string& job) { return fmt::format("{}{}\n{}\n", kFirstLine, kVersion, job); }
 
 /// The state in a file; none where it is not whole. \throws Error (usage) for one of another version or job.
 std::optional<std::vector<std::byte>> load(const fs::path& file, const std::string& job) {
   std::ifstream stream(file, std::ios::binary);
-  std::string first, of, sum;
-  if (!std::getline(stream, first) || !std::getline(stream, of) || !std::getline(stream, sum)) return std::nullopt;
+  std::string first, of;
+  if (!std::getline(stream, first) || !std::getline(stream, of)) return std::nullopt;
   if (!first.starts_with(kFirstLine)) return std::nullopt;
   if (first.substr(kFirstLine.size()) != kVersion)
     throw Error(ExitCode::usage, fmt::format("{} was written by another version of hbench", file.string()),
                 "go on with that version, or give another folder");
   std::error_code error;
-  const auto all = fs::file_size(file, error), head = static_cast<std::uintmax_t>(stream.tellg());
-  if (error || all < head) return std::nullopt;
-  std::vector<std::byte> bytes(all - head);
+  std::string sum = Checksum().text();
+  const auto all = fs::file_size(file, error), rest = static_cast<std::uintmax_t>(stream.tellg()) + sum.size();
+  if (error || all < rest) return std::nullopt;
+  std::vector<std::byte> bytes(all - rest);
   stream.read(reinterpret_cast<char*>(bytes.data()), std::ssize(bytes));
-  if (!stream || head_of(of, bytes) != first + "\n" + of + "\n" + sum + "\n") return std::nullopt;
+  stream.read(sum.data(), std::ssize(sum));
+  Checksum checksum;
+  checksum.add(head_of(of));
+  checksum.add({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  if (!stream || sum != checksum.text()) return std::nullopt;
   if (of != job)
     throw Error(ExitCode::usage, fmt::format("{} is of {}, and this job is {}", file.string(), of, job),
                 "train the same with the same flags, or give another folder");
   return bytes;
+}
+
+/// Writes a state with its checksum, block by block, so that each is read from memory once, and the disk works beside.
+void write_state(PartialFile& file, const std::string& head, std::span<const std::byte> state) {
+  Checksum checksum;
+  const auto write = [&](std::string_view piece) {
+    checksum.add(piece);
+    file.write(piece);
+    file.begin_sync();
+  };
+  write(head);
+  for (std::string_view rest(reinterpret_cast<const char*>(state.data()), state.size()); !rest.empty();
+       rest.remove_prefix(std::min(kBlock, rest.size())))
+    write(rest.substr(0, kBlock));
+  file.write(checksum.text());
+  file.sync();
 }
 
 /// What killed ranks had not finished. No rank writes before all have looked for checkpoints.
@@ -240,22 +269,21 @@ void Checkpoints::bring(const Walks& walks, int first_step) {
                   .steps = found_.steps,
                   .bytes = std::ssize(state_),
                   .stall = Seconds(seconds_since(begin))});
-  state_ = {};
 }
 
 void Checkpoints::see(int steps, const Walks& walks) {
   if (steps - last_ < request_.every) return;
   const auto begin = std::chrono::steady_clock::now();
   report_last();
-  Keeping walk;
-  walk.state.reserve(static_cast<std::size_t>(report_.bytes));
+  Keeping walk(std::move(state_));
   walks.shared(walk);
   walks.own(walk);
   last_ = steps;
   report_ = {.what = CheckpointReport::What::written, .steps = steps, .bytes = std::ssize(walk.state)};
-  writing_ = std::async(std::launch::async, [this, steps, state = std::move(walk.state)] {
+  state_ = std::move(walk.state);
+  writing_ = std::async(std::launch::async, [this, steps] {
     const auto written = std::chrono::steady_clock::now();
-    write(steps, state);
+    write(steps);
     return Seconds(seconds_since(written));
   });
   report_.stall = Seconds(seconds_since(begin));
@@ -269,13 +297,11 @@ void Checkpoints::report_last() {
   on_checkpoint_(report_);
 }
 
-void Checkpoints::write(int steps, const std::vector<std::byte>& state) const {
+void Checkpoints::write(int steps) const {
   const fs::path path = fs::path(request_.folder) / File::name(steps, rank_, ranks_);
   try {
     PartialFile partial(path);
-    partial.write(head_of(job_, state));
-    partial.write({reinterpret_cast<const char*>(state.data()), state.size()});
-    partial.sync();
+    write_state(partial, head_of(job_), state_);
     partial.replace_target();
   } catch (const std::exception& error) {
     throw Error(ExitCode::environment,

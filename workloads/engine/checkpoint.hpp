@@ -70,7 +70,7 @@ class Checkpoints {
   std::vector<File> usable_files() const;
   void remove_old() const;
   void report_last();
-  void write(int steps, const std::vector<std::byte>& state) const;
+  void write(int steps) const;
 
   CheckpointRequest request_;
   std::string job_;
@@ -78,7 +78,7 @@ class Checkpoints {
   int ranks_;
   OnCheckpoint on_checkpoint_;
   File found_ = {};
-  std::vector<std::byte> state_;  ///< that was found, until it is brought back
+  std::vector<std::byte> state_;  ///< that was found or is being written; its memory is used again
   int last_ = 0;                  ///< steps by the last one
   CheckpointReport report_;       ///< of the last one
   std::future<Seconds> writing_;  ///< how long it takes
