@@ -5,6 +5,7 @@ program_packages=(
   g++ cmake ninja-build ccache
   libtorch-dev libopenblas0-pthread libopenmpi-dev openmpi-bin
   libfmt-dev libhwy-dev libsqlite3-dev zlib1g-dev libre2-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
+  libturbojpeg0-dev libpng-dev
   libjs-chart.js gnuplot-nox)
 
 # What tests and benchmarks are built with besides.

@@ -206,7 +206,8 @@ TrainingEnd train(const TrainingRequest& asked, Endpoint* endpoint,
                   const std::function<void(const StepReport&)>& on_step,
                   const std::function<void(const Learned&)>& on_learned,
                   const std::function<void(const CheckpointReport&)>& on_checkpoint) {
-  const std::optional<Dataset> data = asked.data.empty() ? std::nullopt : std::optional(load_dataset(asked.data));
+  const int image_size = asked.own ? static_cast<int>(asked.own->input.sizes.back()) : asked.image_size;
+  const auto data = asked.data.empty() ? std::nullopt : std::optional(load_dataset(asked.data, image_size));
   const TrainingRequest request = data ? with_steps(asked, *data) : asked;
   check_request(request, endpoint);
   const Rank rank = endpoint == nullptr ? 0 : endpoint->transport().rank();

@@ -78,8 +78,8 @@ ExitCode run_learn(const Call& call) {
       "Examples:\n  hbench learn --until accuracy=0.9 --compressor none,topk:0.01,ef:topk:0.01 --launches 2\n"
       "  hbench learn --method synchronous,local-sgd:8 --epochs 20 --launches 1 --out learn.html\n"
       "  hbench learn --until accuracy=0.9 --compressor none,topk:0.01 --launches 2 --profile hkbu-10gbe\n"
-      "Data: mnist1d, fashion-mnist (with --workload lenet5), or a folder with files of MNIST or CIFAR-10: hbench list "
-      "data");
+      "Data: mnist1d, fashion-mnist, or a folder: the files of MNIST or of CIFAR-10, or pictures (JPEG, PNG) in "
+      "train/CLASS and val/CLASS, scaled to --image-size. hbench list data");
   app.add_option("--until", until, "accuracy to reach, such as accuracy=0.9: time, epochs and bytes until then");
   app.pass_on(sweep_flags);
   output.take_tools();

@@ -41,7 +41,8 @@ Case baseline_of(const SweepRequest& request, const TrainingStrategy& alone, con
   Case asked;
   time_here(asked, emulated);
   asked.batch_per_gpu = request.batch > 0 ? request.batch : defaults.batch;
-  if (request.data.empty()) asked.image_size = request.image_size > 0 ? request.image_size : defaults.image_size;
+  if (request.data.empty() || has_pictures(request.data))
+    asked.image_size = request.image_size > 0 ? request.image_size : defaults.image_size;
   asked.training.data = request.data;
   asked.training.epochs = request.epochs;
   asked.training.learning_rate = request.learning_rate;

@@ -43,7 +43,8 @@ void check_request(const Arguments& app, const SweepRequest& request) {
   if (!request.executor.empty()) find_entry(executors(), request.executor, "executor");
   if ((request.epochs > 0 || request.learning_rate > 0) && request.data.empty())
     throw Error(ExitCode::usage, "--epochs and --learning-rate are of data, and there are none", "add --data mnist1d");
-  if (!request.data.empty()) load_dataset(request.data);  // before anything is launched
+  // Before anything is launched; of pictures the size matters to none of its refusals but that of too many bytes.
+  if (!request.data.empty()) load_dataset(request.data, request.image_size > 0 ? request.image_size : 32);
   if (!request.data.empty() && !request.frameworks.empty())
     throw Error(ExitCode::usage, "frameworks train on samples that are drawn", "leave out --framework, or --data");
 }

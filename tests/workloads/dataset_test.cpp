@@ -105,13 +105,13 @@ class Folder : public testing::Test {
   }
   void write(const std::string& name, const std::string& bytes) { write_bytes(folder_ / name, bytes); }
   void refused(const std::string& why) {
-    expect_error([&] { load_dataset(folder_.path().string()); }, ExitCode::usage, HasSubstr(why), testing::_);
+    expect_error([&] { load_dataset(folder_.path().string(), 0); }, ExitCode::usage, HasSubstr(why), testing::_);
   }
   TemporaryFolder folder_;
 };
 
 TEST_F(Folder, OfMnistsFilesIsRead) {
-  const Dataset data = load_dataset(folder_.path().string());
+  const Dataset data = load_dataset(folder_.path().string(), 0);
   EXPECT_THAT(data.shape.sizes, ElementsAre(1, 2, 2));
   EXPECT_EQ(data.classes, 3);
   EXPECT_FLOAT_EQ(data.mean, 35);
@@ -119,6 +119,7 @@ TEST_F(Folder, OfMnistsFilesIsRead) {
   data.fill(data.train, 1, sample);
   EXPECT_FLOAT_EQ(sample[0], (40 - 35) / data.deviation);
   EXPECT_EQ(data.test.labels[0], 1);
+  EXPECT_EQ(usual_model(folder_.path().string()), "lenet5");
 }
 
 TEST_F(Folder, WithPackedFilesIsRead) {
@@ -128,7 +129,7 @@ TEST_F(Folder, WithPackedFilesIsRead) {
   const std::string bytes = idx({2}, std::string{0, 2});
   gzwrite(packed, bytes.data(), static_cast<unsigned>(bytes.size()));
   gzclose(packed);
-  EXPECT_EQ(load_dataset(folder_.path().string()).classes, 3);
+  EXPECT_EQ(load_dataset(folder_.path().string(), 0).classes, 3);
   const std::string whole = read_file(file + ".gz");
   write_bytes(file + ".gz", whole.substr(0, whole.size() - 9));
   refused("its gzip data");
@@ -158,17 +159,18 @@ TEST(Cifar, IsReadFromItsSixFiles) {
   for (int batch = 1; batch <= 5; ++batch)
     write_bytes(folder / fmt::format("data_batch_{}.bin", batch), record(static_cast<char>(batch)));
   write_bytes(folder / "test_batch.bin", record(3) + record(1));
-  const Dataset data = load_dataset(folder.path().string());
+  const Dataset data = load_dataset(folder.path().string(), 0);
   EXPECT_THAT(data.shape.sizes, ElementsAre(3, 32, 32));
   EXPECT_EQ(data.train.count(), 5);
   EXPECT_EQ(data.test.count(), 2);
+  EXPECT_EQ(usual_model(folder.path().string()), "resnet18") << "LeNet-5 sees no colours";
   write_bytes(folder / "test_batch.bin", record(3).substr(1));
-  expect_error([&] { load_dataset(folder.path().string()); }, ExitCode::usage,
+  expect_error([&] { load_dataset(folder.path().string(), 0); }, ExitCode::usage,
                HasSubstr("test_batch.bin: its 3072 bytes are no records of 3073"), testing::_);
 }
 
 TEST(DataSources, ThatThereAreNotAreRefused) {
-  expect_error([] { load_dataset("mnist2d"); }, ExitCode::usage, HasSubstr("did you mean 'mnist1d'"), testing::_);
+  expect_error([] { load_dataset("mnist2d", 0); }, ExitCode::usage, HasSubstr("did you mean 'mnist1d'"), testing::_);
 }
 
 }  // namespace

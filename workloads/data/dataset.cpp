@@ -14,7 +14,7 @@
 namespace hbench {
 namespace {
 
-constexpr std::string_view kOfPictures = "lenet5";
+constexpr std::string_view kOfGreyPictures = "lenet5", kOfColouredPictures = "resnet18";
 /// Where Debian's package puts it.
 constexpr const char* kFashionMnist = "/usr/share/datasets/fashion-mnist";
 
@@ -31,7 +31,7 @@ constexpr std::array kSources{
     DataSource{.name = "fashion-mnist",
                .summary = "60,000 pictures of clothes, 28 x 28, and 10,000 to be judged by",
                .citation = "Xiao, Rasul and Vollgraf, Fashion-MNIST, arXiv:1708.07747",
-               .model = kOfPictures,
+               .model = kOfGreyPictures,
                .state =
                    [] {
                      std::error_code absent;
@@ -42,6 +42,11 @@ constexpr std::array kSources{
                .load = [] { return load_idx(kFashionMnist); }},
 };
 constexpr std::array kTable{&kSources[0], &kSources[1]};
+
+bool is_of_cifar(const std::string& folder) {
+  std::error_code absent;
+  return std::filesystem::exists(std::filesystem::path(folder) / "data_batch_1.bin", absent);
+}
 
 }  // namespace
 
@@ -57,17 +62,22 @@ void Dataset::fill(const LabelledSamples& of, std::int64_t index, std::span<floa
 
 std::span<const DataSource* const> data_sources() { return kTable; }
 
-std::string_view usual_model(std::string_view name_or_folder) {
-  const auto found = std::ranges::find(kTable, name_or_folder, &DataSource::name);
-  return found == kTable.end() ? kOfPictures : (*found)->model;
+bool has_pictures(const std::string& name_or_folder) {
+  std::error_code absent;
+  return std::filesystem::is_directory(std::filesystem::path(name_or_folder) / "train", absent);
 }
 
-Dataset load_dataset(const std::string& name_or_folder) {
+std::string_view usual_model(const std::string& name_or_folder) {
+  const auto found = std::ranges::find(kTable, name_or_folder, &DataSource::name);
+  if (found != kTable.end()) return (*found)->model;
+  return has_pictures(name_or_folder) || is_of_cifar(name_or_folder) ? kOfColouredPictures : kOfGreyPictures;
+}
+
+Dataset load_dataset(const std::string& name_or_folder, int image_size) {
   std::error_code absent;
-  if (std::filesystem::is_directory(name_or_folder, absent)) {
-    const bool cifar = std::filesystem::exists(std::filesystem::path(name_or_folder) / "data_batch_1.bin", absent);
-    return cifar ? load_cifar(name_or_folder) : load_idx(name_or_folder);
-  }
+  if (has_pictures(name_or_folder)) return load_pictures(name_or_folder, image_size);
+  if (is_of_cifar(name_or_folder)) return load_cifar(name_or_folder);
+  if (std::filesystem::is_directory(name_or_folder, absent)) return load_idx(name_or_folder);
   const DataSource& source = find_entry(data_sources(), name_or_folder, "data");
   if (const Availability state = source.state(); !state.available)
     throw state.error(fmt::format("no data {}", source.name));

@@ -46,17 +46,24 @@ struct DataSource {
 };
 std::span<const DataSource* const> data_sources();
 
-/// A source by its name, or a folder with the files of MNIST (IDX, packed by gzip or not) or of CIFAR-10 (binary).
-/// \throws Error (usage) for what is neither, and for files that are damaged; (environment) for a source that is not
-/// installed.
-Dataset load_dataset(const std::string& name_or_folder);
+/// A source by its name, or a folder with the files of MNIST (IDX, packed by gzip or not), of CIFAR-10 (binary), or
+/// with pictures (JPEG, PNG) in a folder for each class: train/CLASS and val/CLASS. \param image_size to which pictures
+/// are scaled, and cut to the square in their middle \throws Error (usage) for what is neither, and for files that are
+/// damaged; (environment) for a source that is not installed.
+Dataset load_dataset(const std::string& name_or_folder, int image_size);
+
+/// Whether it is a folder of pictures, whose size a person chooses.
+bool has_pictures(const std::string& name_or_folder);
 
 /// Returns the model that is trained on it where nobody names one.
-std::string_view usual_model(std::string_view name_or_folder);
+std::string_view usual_model(const std::string& name_or_folder);
 
 /// That of `--data FOLDER`; \throws Error (usage) that names the file.
 Dataset load_idx(const std::string& folder);
 Dataset load_cifar(const std::string& folder);
+Dataset load_pictures(const std::string& folder, int image_size);
+/// Finishes a data set whose samples are there as bytes. \throws Error (usage) for a label beyond the classes.
+Dataset normalised(Dataset data, const std::string& folder);
 /// Series of 40 numbers that look like digits: 4,000 to train on and 1,000 others, made by the rule of Greydanus and
 /// Kobak, Scaling down deep learning with MNIST-1D, ICML 2024 (arXiv:2011.14439). The draws are our own: other series
 /// than theirs, of the same kind.

@@ -49,8 +49,8 @@ std::string file_of(const std::string& folder, const std::string& name) {
   for (const char* end : {"", ".gz"})
     if (const fs::path file = fs::path(folder) / (name + end); fs::exists(file)) return file.string();
   throw Error(ExitCode::usage, fmt::format("{} has no {}", folder, name),
-              "a folder of data has the four files of MNIST (train-images-idx3-ubyte ...) or the six of CIFAR-10 "
-              "(data_batch_1.bin ...)");
+              "a folder of data has the four files of MNIST (train-images-idx3-ubyte ...), the six of CIFAR-10 "
+              "(data_batch_1.bin ...), or pictures: train/CLASS/*.jpg and val/CLASS/*.jpg");
 }
 
 /// An array of bytes with `sizes` in its head: two zeros, 8 for bytes, the number of sizes, and each as 32 bits.
@@ -93,21 +93,6 @@ LabelledSamples read_pair(const std::string& folder, const std::string& prefix, 
   return {{}, std::move(images.bytes), std::move(classes.bytes)};
 }
 
-/// Finishes a data set whose samples are there.
-Dataset normalised(Dataset data, const std::string& folder) {
-  double sum = 0, squares = 0;
-  for (const std::uint8_t byte : data.train.bytes) sum += byte, squares += double{1} * byte * byte;
-  const auto count = static_cast<double>(data.train.bytes.size());
-  data.mean = static_cast<float>(sum / count);
-  data.deviation = static_cast<float>(std::sqrt(std::max(squares / count - sum / count * sum / count, 1e-6)));
-  data.classes = 1 + *std::ranges::max_element(data.train.labels);
-  if (const int most = *std::ranges::max_element(data.test.labels); most >= data.classes)
-    throw damaged(folder,
-                  fmt::format("a sample to be judged by has the label {}, and those to train on have {} classes", most,
-                              data.classes));
-  return data;
-}
-
 constexpr std::size_t kCifarPixels = 3 * 32 * 32;
 
 void add_cifar(const std::string& folder, const std::string& name, LabelledSamples& samples) {
@@ -123,6 +108,20 @@ void add_cifar(const std::string& folder, const std::string& name, LabelledSampl
 }
 
 }  // namespace
+
+Dataset normalised(Dataset data, const std::string& folder) {
+  double sum = 0, squares = 0;
+  for (const std::uint8_t byte : data.train.bytes) sum += byte, squares += double{1} * byte * byte;
+  const auto count = static_cast<double>(data.train.bytes.size());
+  data.mean = static_cast<float>(sum / count);
+  data.deviation = static_cast<float>(std::sqrt(std::max(squares / count - sum / count * sum / count, 1e-6)));
+  data.classes = 1 + *std::ranges::max_element(data.train.labels);
+  if (const int most = *std::ranges::max_element(data.test.labels); most >= data.classes)
+    throw damaged(folder,
+                  fmt::format("a sample to be judged by has the label {}, and those to train on have {} classes", most,
+                              data.classes));
+  return data;
+}
 
 Dataset load_idx(const std::string& folder) {
   Dataset data;
