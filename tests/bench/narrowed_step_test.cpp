@@ -5,6 +5,8 @@
 #include "analysis/points/points.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "tests/bench/plan_example.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/matchers.hpp"
 
 namespace hbench::narrowed_step_test {
 namespace {
@@ -43,6 +45,42 @@ TEST(NarrowedStep, IsThatOfFullFastNodesAndOfFrameworksThatNobodyNames) {
     EXPECT_GE(point.narrowed->band.stated, *point.efficiency - 1e-9);
     EXPECT_DOUBLE_EQ(point.narrowed->band.high, *point.efficiency_high) << "these things make a step only slower";
   }
+}
+
+/// Of 8 GPUs that are known to make `node_rate` samples/s together.
+Point point_with(SweepRequest request, double node_rate) {
+  request.fusions = {"ddp"};  // Horovod's cycles are as long as some per cent of a step
+  request.node_rate = node_rate;
+  const Plan plan = plan_of(request);
+  return make_points({SimulatedRunner(plan.catalog).run(plan.cases.at(0))}).front();
+}
+
+TEST(NodeRate, MakesTheGpusFasterThatNobodyMeasuredAndNoStepFasterThanItsComputation) {
+  SweepRequest request = small_request();
+  request.gpus = {8};
+  request.profiles = {"aws-p5"};
+  request.batch = 64;
+  const double alone = 8 * 64 / point_with(request, 0).step_seconds / *point_with(request, 0).efficiency;
+  const Point faster = point_with(request, 1.5 * alone);
+  EXPECT_NEAR(8 * 64 / faster.step_seconds, 1.5 * alone, 0.002 * alone);
+  EXPECT_LE(*faster.efficiency, 1);
+  EXPECT_GT(*faster.efficiency, 0.9);
+  const Point slower = point_with(request, 0.8 * alone);
+  EXPECT_NEAR(8 * 64 / slower.step_seconds, 0.8 * alone, 0.02 * alone);
+  EXPECT_NEAR(*slower.efficiency, 0.8, 0.02);
+}
+
+TEST(NodeRate, ThatNoSuchNodeMakesIsRefusedWithTheBatchOfTheQuestion) {
+  SweepRequest request = small_request();
+  request.gpus = {8};
+  request.profiles = {"aws-p5"};
+  request.batch = 16;
+  expect_error([&] { point_with(request, 1e9); }, ExitCode::usage, HasSubstr("at batch 16 and ideal speed"),
+               HasSubstr("--single-gpu-rate"));
+  request.single_gpu_rate = 1000;
+  expect_error([&] { point_with(request, 8500); }, ExitCode::usage, HasSubstr("make 8000 samples/s"),
+               HasSubstr("both rates of one workload"));
+  EXPECT_LE(*point_with(request, 8300).efficiency, 1.0 + 1e-9) << "rates differ by some per cent from run to run";
 }
 
 }  // namespace
