@@ -20,7 +20,7 @@ constexpr std::array kQuestions{
     OwnQuestion{"--local-rate", &OwnCluster::local_rate,
                 "what one GPU sends to the others of its node, in one direction (NVLink, or PCIe)", "370 GB/s", true},
     OwnQuestion{"--line-rate", &OwnCluster::line_rate, "the rate of one NIC", "400 Gbit/s", true},
-    OwnQuestion{"--nics", &OwnCluster::nics, "NICs in a node that training uses", "8", true},
+    OwnQuestion{"--nics", &OwnCluster::nics, "NICs in a node that training uses; 0: one node alone", "8", true},
     OwnQuestion{"--transport", &OwnCluster::transport, "rdma (InfiniBand, RoCE, EFA) or tcp", "rdma", true},
     OwnQuestion{"--nodes-per-domain", &OwnCluster::nodes_per_domain,
                 "nodes whose GPUs share an NVLink switch, such as 18 of an NVL72 rack", "18"},
@@ -72,6 +72,7 @@ std::string lines_of(std::span<const Usual> all) {
 
 int number_of_gpus(const OwnCluster& cluster) { return parse_number<int>(cluster.gpus_per_node).value_or(0); }
 
+bool is_alone(const OwnCluster& cluster) { return cluster.nics == "0"; }
 bool has_links(const OwnCluster& cluster) { return cluster.gpus_per_node != "1" || !cluster.nodes_per_domain.empty(); }
 
 /// `240 GB/s`
@@ -99,6 +100,9 @@ std::string local(const OwnCluster& cluster, const std::string& how) {
 }
 
 std::string network(const OwnCluster& cluster, const std::string& how) {
+  if (is_alone(cluster))
+    return profile_line("line_rate", "10 Gbit/s", "nothing leaves the one node") +
+           lines_of(std::span<const Usual>(kTcp).first(2));
   std::string lines = profile_line("line_rate", cluster.line_rate, how) + profile_line("nics", cluster.nics, how);
   if (cluster.transport == "rdma") return lines + lines_of(kRdma);
   // What streams carry is a bound only where the NICs are faster.
@@ -116,15 +120,16 @@ std::string price(const OwnCluster& cluster, const std::string& how, const std::
             .source = how});
 }
 
-void check_count(const std::string& text) {
+void check_count(const std::string& text, int least) {
   const auto count = parse_number<int>(text);
-  if (!count || *count < 1 || *count > 1'000'000)
-    throw Error(ExitCode::usage, fmt::format("'{}' is not a count", text), "write a whole number of at least 1");
+  if (!count || *count < least || *count > 1'000'000)
+    throw Error(ExitCode::usage, fmt::format("'{}' is not a count", text),
+                fmt::format("write a whole number of at least {}", least));
 }
 
 void check_text(std::string OwnCluster::*answer, const std::string& text) {
-  if (answer == &OwnCluster::gpus_per_node || answer == &OwnCluster::nics || answer == &OwnCluster::nodes_per_domain)
-    return check_count(text);
+  if (answer == &OwnCluster::gpus_per_node || answer == &OwnCluster::nodes_per_domain) return check_count(text, 1);
+  if (answer == &OwnCluster::nics) return check_count(text, 0);
   if (answer == &OwnCluster::local_rate || answer == &OwnCluster::line_rate) {
     parse_rate(text);
   } else if (answer == &OwnCluster::transport && text != "rdma" && text != "tcp") {
@@ -142,6 +147,7 @@ std::span<const OwnQuestion> own_questions() { return kQuestions; }
 
 bool lacks(const OwnCluster& cluster, const OwnQuestion& question) {
   if (!question.required || !(cluster.*question.answer).empty()) return false;
+  if (question.answer == &OwnCluster::line_rate || question.answer == &OwnCluster::transport) return !is_alone(cluster);
   return question.answer != &OwnCluster::local_rate ||
          (has_links(cluster) && !cluster.rates_among.contains(number_of_gpus(cluster)));
 }
@@ -186,6 +192,7 @@ std::string own_profile(const OwnCluster& cluster, const std::string& how, const
   if (!cluster.instance_type.empty()) text += fmt::format("instance_type = {}\n", toml_text(cluster.instance_type));
   text += fmt::format("gpu = {}\n", toml_text(cluster.gpu)) + profile_line("gpus_per_node", cluster.gpus_per_node, how);
   if (!cluster.nodes_per_domain.empty()) text += profile_line("nodes_per_domain", cluster.nodes_per_domain, how);
+  if (is_alone(cluster)) text += profile_line("most_nodes", "1", how);
   return text + profile_section("local", local(cluster, how)) + profile_section("network", network(cluster, how)) +
          profile_section("compute", lines_of(kCompute)) +
          profile_section("prediction", profile_line("uncertainty", "0.2",

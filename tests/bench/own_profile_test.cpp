@@ -68,6 +68,14 @@ TEST(OwnProfile, HasWhatItsKindOfNetworkAndLinksUsuallyHave) {
   EXPECT_EQ(read(cluster).instance_type, "big");
 }
 
+TEST(OwnProfile, OfOneNodeAloneHasNoNetworkToAskFor) {
+  OwnCluster cluster{.gpu = "rtx3090", .gpus_per_node = "4", .local_rate = "20 GB/s", .nics = "0"};
+  EXPECT_THAT(lacking(cluster), IsEmpty());
+  const Profile profile = read(cluster);
+  EXPECT_EQ(profile.most_gpus(), 4);
+  EXPECT_FALSE(profile.peer_access) << "by the GPU's file";
+}
+
 TEST(OwnProfile, NamesWhatLacksAndWhatIsWrong) {
   EXPECT_THAT(lacking({}),
               ElementsAre("--gpu", "--gpus-per-node", "--local-rate", "--line-rate", "--nics", "--transport"));
@@ -83,7 +91,7 @@ TEST(OwnProfile, NamesWhatLacksAndWhatIsWrong) {
   refused(&OwnCluster::line_rate, "fast",
           "--line-rate: invalid rate 'fast': expected a number and bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, B/s, kB/s, "
           "MB/s, GB/s or TB/s");
-  refused(&OwnCluster::nics, "0", "--nics: '0' is not a count");
+  refused(&OwnCluster::nics, "-1", "--nics: '-1' is not a count");
   refused(&OwnCluster::gpus_per_node, "many", "--gpus-per-node: 'many' is not a count");
   refused(&OwnCluster::transport, "pigeon", "--transport: 'pigeon' is no transport");
   refused(&OwnCluster::price, "cheap", "--price: 'cheap' is no price");
