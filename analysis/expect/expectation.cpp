@@ -197,14 +197,18 @@ class Suspects {
     for (const SlowCause& cause : slow_causes())
       if (const std::optional<Profile> sick = cause.on(healthy, healthy.domains_of(found_.asked.gpus) > 1))
         suspect(std::string(cause.what), std::string(cause.check), rate(plan_.cases.front(), *sick));
-    suspect_unit(fmt::format("it is the rate of one GPU, not of all {}", found_.asked.gpus), found_.asked.gpus);
     suspect_unit("it is in steps/s", samples_);
+    if (found_.asked.gpus > 2) suspect_rate_of_one();
     const double furthest = std::min(kFurthestStep, kExplains * std::log(found_.expected / found_.measured));
-    std::erase_if(suspicions_, [&](const TrainingSuspicion& each) { return each.off > furthest; });
+    const auto is_too_far = [&](const TrainingSuspicion& each) { return !each.fitted && each.off > furthest; };
+    std::erase_if(suspicions_, is_too_far);
     std::ranges::stable_sort(suspicions_, {}, &TrainingSuspicion::off);
     suspect_links();
     suspect_compute();
     suspect_host();
+    // Half of what is expected has many causes: a mistake of the person is the last.
+    if (found_.asked.gpus == 2) suspect_rate_of_one();
+    std::erase_if(suspicions_, is_too_far);
     return std::move(suspicions_);
   }
 
@@ -220,6 +224,10 @@ class Suspects {
                            .check = std::move(check),
                            .expected = expected,
                            .off = std::abs(std::log(found_.measured / expected))});
+  }
+
+  void suspect_rate_of_one() {
+    suspect_unit(fmt::format("it is the rate of one GPU, not of all {}", found_.asked.gpus), found_.asked.gpus);
   }
 
   void suspect_unit(std::string what, double samples) {

@@ -89,8 +89,9 @@ struct TrainingExpectation {
   std::optional<Narrowed> narrowed = {};
   std::string_view widest;       ///< what most of the band is: after "most of the band is"
   std::string_view narrowed_by;  ///< the measurement that removes it
-  std::vector<TrainingSuspicion>
-      suspicions;  ///< first what has no fitted figure, best first; empty where it is about as expected
+  /// First what has no fitted figure, best first; of two GPUs, the rate of one that was taken for both is last. Empty
+  /// where it is about as expected.
+  std::vector<TrainingSuspicion> suspicions;
 
   Normality normality() const;
 };

@@ -92,6 +92,10 @@ TEST(ExpectTraining, KnowsTheRateOfOneGpuAndStepsForWhatTheyAre) {
   const double samples = all.asked.batch_per_gpu * all.asked.gpus;
   EXPECT_EQ(expectation(all.expected / 32).suspicions.front().what, "it is the rate of one GPU, not of all 32");
   EXPECT_EQ(expectation(all.expected / samples).suspicions.front().what, "it is in steps/s");
+  PredictionRequest two = request(2);
+  two.profiles = {"hkbu-10gbe"};
+  const auto of_two = expectation(expectation(1, two).expected / 2, two).suspicions;
+  EXPECT_THAT(of_two.front().what, Not(HasSubstr("rate of one GPU"))) << "half has many causes";
 }
 
 TEST(ExpectTraining, KnowsWhatTheGpusCannotCompute) {
