@@ -171,6 +171,27 @@ void read_others(TrainingJob& job, const RecordedStep& step, const std::string& 
   for (auto& [name, kind] : kinds) job.others.push_back(std::move(kind));
 }
 
+/// Gradients that are scattered, and parameters that are gathered: FSDP, or the third stage of ZeRO.
+void find_gathering(TrainingJob& job, const RecordedStep& step, const std::string& group) {
+  constexpr std::string_view kGather = "all-gather";
+  const auto is_gather = [&](const std::string& operation) { return operation == kGather; };
+  const auto is_part = [&](const std::string& operation) {
+    return is_gather(operation) || operation == "broadcast" || operation == "all-reduce";
+  };
+  const auto scatters = [&](const RecordedCollective& each) {
+    return carries_gradients(each, group) && each.operation == "reduce-scatter";
+  };
+  if (!job.forward || !job.backward || !std::ranges::any_of(step.collectives, scatters) ||
+      !std::ranges::any_of(job.others, is_gather, &JobTraffic::operation) ||
+      !std::ranges::all_of(job.others, is_part, &JobTraffic::operation))
+    return;
+  job.gathering.emplace();
+  for (const RecordedCollective& each : step.collectives)
+    if (is_gather(each.operation))
+      (each.began.value_or(each.launched) < *job.forward ? job.gathering->forward : job.gathering->backward) +=
+          each.alone;
+}
+
 /// What begins only after the gradients have arrived. A device waits for them before the optimizer's first kernel,
 /// while the host goes on; a processor waits in the backward pass's call. Not known: none.
 Seconds waits_for_gradients(const TrainingJob& job) {
@@ -252,6 +273,12 @@ void make_workload(TrainingJob& job, const std::vector<ComparedStep>& steps, con
   timeline.update = waits_for_gradients(job);
   timeline.backward = *job.backward + job.update - timeline.update;
   timeline.backward = std::max(timeline.backward, timeline.gradients.back().ready);
+  if (job.gathering) {
+    timeline.forward = timeline.forward - job.gathering->forward;
+    const double share = 1 - job.gathering->backward / timeline.backward;
+    timeline.backward = timeline.backward * share;
+    for (GradientEvent& gradient : timeline.gradients) gradient.ready = gradient.ready * share;
+  }
   job.workload =
       Trace{.name = {},
             .title = request.title.empty() ? std::filesystem::path(shown.file).filename().string() : request.title,
@@ -331,9 +358,14 @@ void note_unknown(TrainingJob& job, const JobTensors& tensors, const JobRequest&
     note(
         "When the optimizer begins is not in the file: its time counts as the end of the backward pass, beside which "
         "gradients travel. torch.profiler shows it of the optimizers of torch.optim.");
-  if (shown.sharded || std::ranges::any_of(job.others, [](const JobTraffic& kind) {
-        return kind.operation != "broadcast" && kind.operation != "all-reduce";
-      }))
+  if (job.gathering)
+    note(
+        fmt::format("Parameters are sharded (FSDP, ZeRO-3): --method fsdp predicts it, and gathers them anew; the "
+                    "{:.3g} ms that the GPU waits for them here are left out of the workload's passes.",
+                    (job.gathering->forward + job.gathering->backward).value * 1e3));
+  else if (shown.sharded || std::ranges::any_of(job.others, [](const JobTraffic& kind) {
+             return kind.operation != "broadcast" && kind.operation != "all-reduce";
+           }))
     note("This job is not data parallelism alone: the exchanges in the last table are left out of what is predicted.");
   // The last one says why there is no workload.
   if (!job.backward)
@@ -368,6 +400,7 @@ void read_steps(TrainingJob& job, const JobRequest& request) {
     throw Error(ExitCode::usage, fmt::format("{}: its steps end before they begin", job.recordings[job.shown].file),
                 "its times are damaged: is it as the program wrote it?");
   read_others(job, *shown.front().recorded, steps.group);
+  find_gathering(job, *shown.front().recorded, steps.group);
   replay(job);
   std::vector<TensorGroup> groups;
   for (const JobBucket& bucket : job.buckets) groups.push_back({bucket.tensors, bucket.elements});

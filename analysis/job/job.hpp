@@ -68,6 +68,12 @@ struct TrainingJob {
   bool overlaps = true;          ///< gradients leave during the backward pass; false: all of them after it
   std::vector<JobBucket> buckets;
   std::vector<JobTraffic> others;
+  /// Of a job that shards its parameters, and exchanges nothing else: how long the GPU waits for them in either pass.
+  /// Absent where it is none.
+  struct Gathering {
+    Seconds forward, backward;
+  };
+  std::optional<Gathering> gathering;
   std::optional<JobStraggler> straggler;
   std::string tensors_of;  ///< the known timeline that the names and sizes of tensors were taken from; empty: none
   /// What the step takes when the timeline is played with the buckets' own durations; absent where one is not known.

@@ -308,6 +308,12 @@ std::string computation(const TrainingJob& job) {
   return text;
 }
 
+/// NCCL runs on GPUs alone: a file that names one and has no kernels has the times of its host.
+bool lacks_kernels(const TrainingJob& job) {
+  const Recording& shown = job.recordings[job.shown];
+  return job.compute ? !job.idle : shown.backend == "nccl" && !shown.gpu.empty();
+}
+
 /// The sentence about a job whose GPU computes about nothing in the file.
 std::string without_kernels(const TrainingJob& job) {
   return fmt::format("What limits the step of {} is not known: the file has hardly any kernels of it", in_ms(job.step));
@@ -343,7 +349,9 @@ Document job_document(const TrainingJob& job, const std::string& workload_file,
   document.blocks.emplace_back(times_table(job));
   document.add_table(bucket_table(job));
   document.add_table(table_of(job.others, traffic_fields,
-                              {.caption = "Exchanges that carry no gradients: hbench does not predict them"}));
+                              {.caption = job.gathering ? "Exchanges that carry no gradients"
+                                                        : "Exchanges that carry no gradients: hbench does not predict "
+                                                          "them"}));
   if (!job.tensors_of.empty())
     document.blocks.emplace_back(Paragraph{
         fmt::format("The sizes of its tensors are those of {}: they fit its gradients and buckets.", job.tensors_of)});
@@ -355,7 +363,8 @@ Document job_document(const TrainingJob& job, const std::string& workload_file,
   if (predicted) add_prediction(document, job, *predicted);
   if (!workload_file.empty())
     document.blocks.emplace_back(
-        Paragraph{fmt::format("The workload is {0}: hbench sweep --workload {0} --gpus 8..64", workload_file)});
+        Paragraph{fmt::format("The workload is {0}: hbench sweep --workload {0} --gpus 8..64{1}", workload_file,
+                              job.gathering ? " --method fsdp" : "")});
   return document;
 }
 
@@ -370,7 +379,7 @@ std::string job_answer(const TrainingJob& job, const std::optional<PredictedJob>
   const std::vector<Cause> causes = causes_of(job, predicted);
   if (!causes.empty()) return sentence(causes, job.step) + ".";
   if (!job.backward) return without_passes(job) + ".";
-  return (job.compute && !job.idle ? without_kernels(job) : computation(job)) + ".";
+  return (lacks_kernels(job) ? without_kernels(job) : computation(job)) + ".";
 }
 
 }  // namespace hbench

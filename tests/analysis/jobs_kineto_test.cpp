@@ -199,6 +199,36 @@ TEST_F(Kineto, TakesAReduceScatterBehindTheBackwardPassForItsLastGroupAndNoOther
   }
 }
 
+TEST_F(Kineto, TakesGathersBesideScatteredGradientsForParametersThatAreSharded) {
+  TraceText trace;
+  trace.mark("ProfilerStep#1", 0, 100);
+  const auto exchange = [&](const char* name, const char* kernel, double begin, double end, int thread) {
+    trace.host("record_param_comms", begin, begin + 0.5, thread,
+               fmt::format(R"("Collective name": "{}", "In msg nelems": 900, "dtype": "BFloat16", "Group size": 4, )"
+                           R"("Process Group Name": "0")",
+                           name));
+    trace.kernel(fmt::format("ncclDevKernel_{}_RING_LL(ncclDevKernelArgsStorage<4096ul>)", kernel), begin + 0.1, thread,
+                 begin + 0.2, end);
+  };
+  exchange("_allgather_base", "AllGather", 0.5, 5, 1);
+  trace.kernel("forward", 5, 1, 5, 20);
+  trace.host("autograd::engine::evaluate_function: ConvBackward0", 20, 48, 2);
+  trace.kernel("backward", 20, 2, 20, 20.5);
+  exchange("_allgather_base", "AllGather", 20.5, 28, 2);
+  trace.kernel("backward", 28, 2, 28, 48);
+  trace.gradient(47, 48, 0);
+  exchange("_reduce_scatter_base", "ReduceScatter_Sum_bf16", 48.5, 60, 2);
+  trace.kernel("sgd", 61, 1, 61, 90);
+  const TrainingJob job = this->job(trace, 4, "nccl");
+  ASSERT_TRUE(job.gathering);
+  EXPECT_NEAR(job.gathering->forward.value, 4.3e-3, kTolerance);
+  EXPECT_NEAR(job.gathering->backward.value, 7.3e-3, kTolerance);
+  EXPECT_THAT(job.unknown, Contains(HasSubstr("--method fsdp")));
+  EXPECT_THAT(job.unknown, Not(Contains(HasSubstr("not data parallelism alone"))));
+  ASSERT_TRUE(job.workload);
+  EXPECT_NEAR((*job.forward - job.workload->timeline.forward).value, 4.3e-3, kTolerance);
+}
+
 TEST_F(Kineto, SaysWhereTheDeviceWaitsForItsHost) {
   const TrainingJob waits = job(nccl_step(54), 8, "nccl");
   // Kernels of the model run from 1 to 30 and from 71 to 90 ms of 100, and it waits for gradients from 54 to 70.

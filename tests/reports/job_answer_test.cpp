@@ -60,6 +60,12 @@ std::vector<Answer> answers() {
        "faster kernels or lower precision help."},
       {with(on_gpu(0, 0), [](TrainingJob& job) { job.idle.reset(); }),
        "What limits the step of 200.0 ms is not known: the file has hardly any kernels of it."},
+      {with(overlapped(0),
+            [](TrainingJob& job) {
+              job.recordings[0].backend = "nccl";
+              job.recordings[0].gpu = "NVIDIA A100";
+            }),
+       "What limits the step of 200.0 ms is not known: the file has hardly any kernels of it."},
       {on_gpu(0.145, 0.03),
        "Exposed communication limits the step: 30.0 ms of 200.0 ms (15 %), the last in bucket 2 (16 MiB in 30.0 ms); "
        "try smaller buckets; then the host, 25.0 ms."},
