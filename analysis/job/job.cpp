@@ -333,7 +333,7 @@ void note_unknown(TrainingJob& job, const JobTensors& tensors, const JobRequest&
   if (job.recordings.size() == 1 && shown.world > 1 && job.communication.value > 0 && !shown.of_all)
     note(fmt::format("One of {} ranks is here: what it waited for the others counts as time of the network.",
                      shown.world));
-  if (shown.world > 1 && job.backward && job.buckets.empty())
+  if (shown.world > 1 && job.backward && job.buckets.empty() && job.exposed.value <= 0)
     note(
         fmt::format("The job has {} ranks, and no exchange of gradients is in the file: what it waits for them is not "
                     "known.",
@@ -394,7 +394,8 @@ void read_steps(TrainingJob& job, const JobRequest& request) {
   read_buckets(job, shown);
   for (JobBucket& bucket : job.buckets)
     if (bucket.bytes == 0) bucket.bytes = bucket.elements * type_bytes(job.type);
-  if (job.ranks == 0) job.ranks = job.recordings[job.shown].world > 0 ? job.recordings[job.shown].world : request.ranks;
+  for (const int known : {job.recordings[job.shown].sharing, job.recordings[job.shown].world, request.ranks})
+    if (job.ranks == 0) job.ranks = known;
   read_times(job, shown);
   if (job.backward && job.step.value <= 0)
     throw Error(ExitCode::usage, fmt::format("{}: its steps end before they begin", job.recordings[job.shown].file),

@@ -25,6 +25,9 @@ namespace {
 /// In milliseconds; Megatron-DeepSpeed, which trained BLOOM, says seconds: `(s):`.
 constexpr std::string_view kStep = "elapsed time per iteration (";
 constexpr std::string_view kForward = "forward-compute", kBackward = "backward-compute";
+/// What GPT-NeoX and DeepSpeed's fork call the same.
+constexpr std::array kOtherNames{std::pair{kForward, std::string_view("forward")},
+                                 std::pair{kBackward, std::string_view("backward")}};
 /// Waiting for gradients, and for the parameters that other ranks updated. The older ones after the line.
 constexpr std::array<std::string_view, 5> kExchanges{"all-grads-sync", "params-all-gather",  //
                                                      "backward-params-all-reduce", "backward-reduce-model-grads",
@@ -119,8 +122,9 @@ class MegatronReader {
  private:
   void line(std::string_view line) {
     if (line.find(kStep) != line.npos) return iteration(line);
-    for (const std::string_view name : {kForward, kBackward}) timer(line, name, false);
-    for (const std::string_view name : kExchanges) timer(line, name, true);
+    for (const std::string_view name : {kForward, kBackward}) timer(line, name, name, false);
+    for (const auto& [name, other] : kOtherNames) timer(line, name, other, false);
+    for (const std::string_view name : kExchanges) timer(line, name, name, true);
     if (log_.iterations.empty()) setting(line);
   }
 
@@ -130,11 +134,14 @@ class MegatronReader {
     const std::int64_t number = count_after(line, "iteration ");
     source_.keep(log_.iterations, {fmt::format("iteration {}", number), *time, {}}, kTimerBytes);
     if (const std::int64_t batch = count_after(line, "global batch size:"); batch > 0) log_.batch = batch;
+    // GPT-NeoX has the rate of all ranks in its place.
+    if (const auto rate = number_after(line, "samples/sec:"); rate && log_.batch == 0)
+      log_.batch = std::llround(std::clamp(*rate * time->value, 0.0, 1e9));
   }
 
-  void timer(std::string_view line, std::string_view name, bool waits) {
+  void timer(std::string_view line, std::string_view name, std::string_view written, bool waits) {
     if (log_.iterations.empty()) return;
-    if (const auto time = timer_in(line, name, waits)) log_.iterations.back().timers.try_emplace(name, *time);
+    if (const auto time = timer_in(line, written, waits)) log_.iterations.back().timers.try_emplace(name, *time);
   }
 
   /// What is printed before the first iteration.
@@ -240,6 +247,7 @@ std::vector<Recording> read_megatron(const std::string& file_name) {
                 "give the log of the rank that prints it (the last one), with --log-interval 1");
   Recording recording{.file = file_name,
                       .world = static_cast<int>(log.world),
+                      .sharing = static_cast<int>(log.data_parallel),
                       .global_batch = static_cast<int>(log.batch),
                       .of_all = true};
   if (log.data_parallel > 0 && log.batch % log.data_parallel == 0)

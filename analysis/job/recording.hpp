@@ -91,6 +91,7 @@ struct Recording {
   std::string format;  ///< its name in the table of formats
   std::optional<int> rank;
   int world = 0;                     ///< ranks of the job; 0: not known
+  int sharing = 0;                   ///< of them, those that share one sum of gradients; 0: not known
   std::string backend;               ///< `nccl`, `gloo` ..
   std::string gpu;                   ///< as the driver calls it; empty: none, or not known
   bool sharded = false;              ///< parameters are gathered before they are used (FSDP, ZeRO-3)

@@ -32,8 +32,9 @@ std::int64_t gradient_elements(const TrainingJob& job) {
 
 /// Whether nothing speaks for other ranks: neither a number of them nor an exchange, nor a step that waits.
 bool is_alone(const TrainingJob& job) {
-  const int ranks = std::max(job.ranks, job.recordings[job.shown].world);
-  return ranks == 1 || (ranks == 0 && job.others.empty() && job.backward && job.exposed.value <= 0);
+  const Recording& shown = job.recordings[job.shown];
+  const int ranks = std::max(job.ranks, shown.world);
+  return ranks == 1 || (ranks == 0 && !shown.of_all && job.others.empty() && job.backward && job.exposed.value <= 0);
 }
 
 std::string place(const TrainingJob& job) {
@@ -51,6 +52,8 @@ std::string facts(const TrainingJob& job) {
   if (job.step.value > 0)
     text = fmt::format("A step takes {} ({} to {}) on {}", ms(job.step), ms(job.fastest_step), ms(job.slowest_step),
                        place(job));
+  if (job.buckets.empty() && job.exposed.value > 0)
+    return text + "; of its exchanges the file has what the step waits for.";
   if (job.buckets.empty())
     return text + (is_alone(job) ? "; it exchanges no gradients." : "; no exchange of gradients is in the file.");
   return text + (job.communication.value > 0 ? "." : "; how long its gradients travel is not known.");
@@ -303,6 +306,8 @@ std::string computation(const TrainingJob& job) {
                                        in_ms(*job.forward), in_ms(*job.backward), in_ms(job.step));
   if (job.communication.value > 0)
     text += fmt::format(", {} of {} of communication are exposed", in_ms(job.exposed), in_ms(job.communication));
+  else if (job.exposed.value > 0)
+    text += fmt::format(", it waits {} for gradients", in_ms(job.exposed));
   const bool together = !job.compute && job.recordings[job.shown].of_all;
   add(text, together ? "; torch.profiler tells them apart" : "; faster kernels or lower precision help");
   return text;

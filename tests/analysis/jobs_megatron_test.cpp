@@ -81,6 +81,25 @@ TEST(MegatronLogs, OfOlderVersionsHaveTheirTimersInOneLine) {
   EXPECT_THAT(step.collectives, SizeIs(1));
 }
 
+TEST(MegatronLogs, OfGptNeoxNameTheirPassesOtherwiseAndHaveARateInPlaceOfABatch) {
+  const Recording recording = recording_of(
+      " samples/sec: 90.1 | iteration       10/  320000 | elapsed time per iteration (ms): 11365.9 | loss scale: 1.0 "
+      "|\n"
+      "time (ms) | forward: 3211.22 | backward: 7700.21 | backward-backward: 7690.11 | backward-allreduce: 0.00 | "
+      "optimizer: 301.22 | batch generator: 5.21\n");
+  EXPECT_THAT(recording.steps.at(0).backward_began->value, DoubleNear(3.21122, 1e-9));
+  EXPECT_THAT(recording.steps.at(0).backward_ended->value, DoubleNear(10.91143, 1e-9));
+  EXPECT_EQ(recording.global_batch, 1024);
+}
+
+TEST(MegatronLogs, OfOverlappedJobsHaveTheirWaitAndTheRanksThatShareGradients) {
+  const TrainingJob job =
+      make_job({recording_of(std::string(kSettings) + iteration("", 10, 1100) + iteration("", 20, 1000))}, {});
+  EXPECT_EQ(job.ranks, 4) << "of 8, two of which divide a model";
+  EXPECT_GT(job.exposed.value, 0);
+  EXPECT_THAT(job.unknown, Not(Contains(HasSubstr("no exchange of gradients is in the file"))));
+}
+
 TEST(MegatronLogs, OfThoseBefore2023HaveOneAllReduceAfterTheBackwardPass) {
   const Recording recording = recording_of(
       "using world size: 16, data-parallel-size: 8, tensor-model-parallel size: 2, pipeline-model-parallel size: 1\n"

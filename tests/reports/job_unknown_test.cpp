@@ -101,7 +101,7 @@ TEST(JobReport, TakesAJobForAloneOnlyWhereNothingSpeaksForOtherRanks) {
   job.forward = job.backward = Seconds(0.9);
   EXPECT_THAT(verdict(), HasSubstr("on one rank; it exchanges no gradients."));
   job.exposed = Seconds(0.1);
-  EXPECT_THAT(verdict(), HasSubstr("on a number of ranks that is not known; no exchange"));
+  EXPECT_THAT(verdict(), HasSubstr("on a number of ranks that is not known; of its exchanges"));
 }
 
 }  // namespace
