@@ -55,15 +55,9 @@ constexpr const char *kSlurmNodes = "SLURM_JOB_NODELIST", *kLsfHosts = "LSB_MCPU
                      *kFluxNodes = "FLUX_JOB_NNODES";
 constexpr const char* kNameThem = "name the hosts with -H or --hostfile";
 
-/// `mpirun` and hbench start as many ranks on a node as the job has tasks there.
-std::string note_of_few_tasks(const Variables& variables, const std::vector<int>& tasks) {
-  const int gpus = variables.number("SLURM_GPUS_ON_NODE");
-  if (gpus < 2 || variables["SLURM_TASKS_PER_NODE"] == nullptr ||
-      !std::ranges::all_of(tasks, [](int n) { return n == 1; }))
-    return "";
-  return fmt::format(
-      "the job has 1 task and {0} GPUs on each node, so 1 GPU of each is used: ask Slurm for --ntasks-per-node={0}",
-      gpus);
+/// Of a host of the job, as its engine says; 0: it does not.
+int gpus_of_a_host(const Variables& variables) {
+  return std::max(variables.number("SLURM_GPUS_ON_NODE"), variables.number("SLURM_GPUS_PER_NODE"));
 }
 
 /// Of a heterogeneous job mpirun and srun know one group alone: mpirun refuses all other hosts as long as it sees that
@@ -104,7 +98,6 @@ Allocation slurm_allocation(const Variables& variables) {
   for (std::size_t i = 0; i < names.size(); ++i) list.add(names[i], counts[i]);
   allocation.hosts = list.take();
   allocation.note = note_of_groups(variables);
-  if (allocation.note.empty()) allocation.note = note_of_few_tasks(variables, counts);
   return allocation;
 }
 
@@ -299,6 +292,15 @@ std::string Allocation::in_words() const {
   return origin == "-H" ? fmt::format("-H {}", text) : fmt::format("{} ({})", text, origin);
 }
 
+std::string note_of_idle_gpus(const Allocation& job, int gpus) {
+  const auto host = std::ranges::find_if(job.hosts, [&](const AllocatedHost& each) { return each.slots < gpus; });
+  if (host == job.hosts.end()) return "";
+  return fmt::format(
+      "{0} has {1} and {2} GPUs, of which only {3} can be used: ask for {2} tasks on each host (Slurm: "
+      "--ntasks-per-node={2}, PBS Pro: mpiprocs={2})",
+      host->name, counted(host->slots, "slot"), gpus, host->slots);
+}
+
 std::string flux_hosts() {
   std::string hosts;
   const Exit exit = run_process({.argv = {"flux", "hostlist", "--expand", "--delimiter=,", "local"},
@@ -320,6 +322,8 @@ Allocation allocation_of(const HostFlags& flags, const ReadVariable& variable,
     allocation = parse_hostfile(read_file(flags.hostfile), flags.hostfile.string());
   } else {
     allocation = surrounding_job(variable, ask_flux);
+    allocation.gpus = gpus_of_a_host(Variables(variable));
+    if (allocation.note.empty()) allocation.note = note_of_idle_gpus(allocation, *allocation.gpus);
     if (allocation.hosts.size() == 1 && is_this_machine(allocation.hosts.front().name)) allocation.hosts.clear();
   }
   allocation.launcher = flags.launcher;

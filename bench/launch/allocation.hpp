@@ -39,6 +39,10 @@ Allocation allocation_of(
     const HostFlags& flags, const ReadVariable& variable = [](const char* name) { return std::getenv(name); },
     const std::function<std::string()>& ask_flux = flux_hosts);
 
+/// Names a host of the job with fewer slots than `gpus`, as a rank takes a GPU, and the cure; empty where there is
+/// none.
+std::string note_of_idle_gpus(const Allocation& job, int gpus);
+
 /// The ranks of a job: workers first, then dedicated servers.
 struct RankCount {
   int workers = 1;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <optional>
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"

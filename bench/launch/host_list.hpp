@@ -2,6 +2,7 @@
 
 /// The hosts of a job, and lists of them as people and launchers write them. Pure.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,6 +22,7 @@ struct Allocation {
   std::string origin;                ///< who gave them, in words: `-H`, `hosts.txt`, `Slurm's job 17`
   std::string launcher = "mpirun";   ///< what starts ranks there
   std::string note = {};             ///< what of the job is not used, and the cure; empty for nothing
+  std::optional<int> gpus = {};      ///< on each host, of a job: as its engine says; 0: it does not
 
   /// Whether ranks are started on this machine alone, by no host's name.
   bool is_local() const { return hosts.empty(); }

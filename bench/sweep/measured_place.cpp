@@ -60,6 +60,24 @@ std::vector<std::string_view> candidates(bool on_gpu, bool opaque, bool shares_g
   return {"nccl-p2p", "cuda"};
 }
 
+/// On GPUs a slot that a job has takes one, unless ranks share them: a job often has a task for each core. Where its
+/// engine says nothing of GPUs, its hosts have those of this machine.
+void fit_to_gpus(LocalMachine& machine, const SweepRequest& request) {
+  Allocation& job = machine.allocation;
+  LocalMachine there = machine;
+  if (job.gpus.value_or(0) > 0) there.gpus = *job.gpus;
+  if (!job.gpus || there.gpus == 0 || !chooses_gpus(request, there)) return;
+  if (job.note.empty()) job.note = note_of_idle_gpus(job, there.gpus);
+  const auto shares = [](const NodeLayout& layout) { return layout.processes_per_gpu > 1; };
+  if (machine.asked_for || std::ranges::any_of(request.layouts, shares)) return;
+  for (AllocatedHost& host : job.hosts) {
+    if (host.slots > there.gpus && job.note.empty())
+      job.note = fmt::format("{} has {} slots and {} GPUs, so it takes no more ranks: --device cpu uses all slots",
+                             host.name, host.slots, there.gpus);
+    host.slots = std::min(host.slots, there.gpus);
+  }
+}
+
 }  // namespace
 
 bool chooses_gpus(const SweepRequest& request, const LocalMachine& machine) {
@@ -168,6 +186,7 @@ LocalMachine machine_of_hosts(LocalMachine here, const std::vector<HostFacts>& h
 }
 
 LocalMachine machine_before_answers(LocalMachine here, const SweepRequest& request) {
+  fit_to_gpus(here, request);
   LocalMachine without_gpus = here;
   without_gpus.gpus = 0;
   if (!chooses_gpus(request, without_gpus)) return here;

@@ -60,7 +60,7 @@ LocalMachine local_machine(int oversubscribe, Allocation allocation = {});
 /// What the hosts of `here.allocation` can measure, each as it says of itself: what all have, and why one has not.
 LocalMachine machine_of_hosts(LocalMachine here, const std::vector<HostFacts>& hosts);
 /// What those hosts can measure where nobody has asked them: as this machine, and with GPUs where the request is for
-/// those.
+/// those. A job's slots are no more than GPUs there, and a note says what is idle.
 LocalMachine machine_before_answers(LocalMachine here, const SweepRequest& request);
 /// Returns the same for a caller that measures nothing: no driver is asked for GPUs, which takes time.
 LocalMachine machine_at_rest();

@@ -24,13 +24,13 @@ namespace {
 
 LocalMachine machine_around(const SweepOptions& options) {
   LocalMachine machine = local_machine(options.oversubscribe, allocation_of(options.hosts.named));
+  if (!machine.allocation.is_local()) machine = machine_before_answers(std::move(machine), options.request);
   if (const std::string& note = machine.allocation.note; !note.empty()) inform("hbench: {}\n", note);
   // Hosts are asked later, once they are known to answer; in a dry run never.
   for (const FrameworkChoice& choice : options.request.frameworks)
     machine.frameworks[choice.text()] =
         machine.allocation.is_local() || options.dry_run ? find_framework(choice) : FoundFramework();
-  if (machine.allocation.is_local()) return machine;
-  return machine_before_answers(std::move(machine), options.request);
+  return machine;
 }
 
 LocalMachine machine_for(const SweepOptions& options) {

@@ -142,15 +142,18 @@ TEST(Allocation, IsThatOfTheSlurmJob) {
       ExitCode::usage, "Slurm names 2 nodes and the tasks of 1: 'a,b'", "name the hosts with -H or --hostfile");
 }
 
-TEST(Allocation, OfASlurmJobWithATaskForEachNodeNamesItsOtherGpus) {
-  Variables job{{"SLURM_JOB_NODELIST", "linux[1,2]"}, {"SLURM_TASKS_PER_NODE", "1(x2)"}, {"SLURM_GPUS_ON_NODE", "2"}};
-  EXPECT_EQ(allocation_in(job).note,
-            "the job has 1 task and 2 GPUs on each node, so 1 GPU of each is used: ask Slurm for --ntasks-per-node=2");
-  job["SLURM_TASKS_PER_NODE"] = "2(x2)";
-  EXPECT_EQ(allocation_in(job).note, "");
-  job["SLURM_TASKS_PER_NODE"] = "1(x2)";
-  job["SLURM_GPUS_ON_NODE"] = "1";
-  EXPECT_EQ(allocation_in(job).note, "");
+TEST(Allocation, OfASlurmJobWithFewerTasksThanGpusNamesAHostWithIdleOnes) {
+  const auto note_of = [](const char* tasks, const char* variable, const char* gpus) {
+    return allocation_in({{"SLURM_JOB_NODELIST", "n[1,2]"}, {"SLURM_TASKS_PER_NODE", tasks}, {variable, gpus}}).note;
+  };
+  EXPECT_EQ(note_of("1(x2)", "SLURM_GPUS_ON_NODE", "4"),
+            "n1 has 1 slot and 4 GPUs, of which only 1 can be used: ask for 4 tasks on each host (Slurm: "
+            "--ntasks-per-node=4, PBS Pro: mpiprocs=4)");
+  EXPECT_THAT(note_of("8,2", "SLURM_GPUS_ON_NODE", "8"), StartsWith("n2 has 2 slots and 8 GPUs, of which only 2"));
+  EXPECT_THAT(note_of("1(x2)", "SLURM_GPUS_PER_NODE", "a100:4"), StartsWith("n1 has 1 slot and 4 GPUs"));
+  EXPECT_EQ(note_of("2(x2)", "SLURM_GPUS_ON_NODE", "2"), "");
+  EXPECT_EQ(note_of("64(x2)", "SLURM_GPUS_ON_NODE", "8"), "");
+  EXPECT_EQ(note_of("1(x2)", "SLURM_GPUS_ON_NODE", "1"), "");
 }
 
 TEST(Allocation, IsThatOfTheJobOfOtherSchedulers) {

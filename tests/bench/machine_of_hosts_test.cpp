@@ -63,6 +63,45 @@ TEST(MachineBeforeAnswers, HasGpusOnHostsOnlyWhereTheyAreAskedFor) {
   EXPECT_EQ(machine_before_answers(launcher_without_gpus(), request).gpus, 0);
 }
 
+/// A job of two hosts, each with `slots`, whose engine says that a host has `said` GPUs; this machine has `own`.
+LocalMachine in_job(int slots, int said, int own) {
+  LocalMachine machine;
+  machine.gpus = own;
+  machine.allocation = {.hosts = {{"n1", slots}, {"n2", slots}}, .origin = "a job", .gpus = said};
+  return machine;
+}
+
+TEST(MachineBeforeAnswers, HasNoMoreSlotsOfAJobThanGpus) {
+  for (const auto& [said, own] : {std::pair{8, 0}, {0, 8}, {8, 4}}) {
+    const Allocation job = machine_before_answers(in_job(64, said, own), {}).allocation;
+    EXPECT_EQ(job.slots(), 16);
+    EXPECT_EQ(job.note, "n1 has 64 slots and 8 GPUs, so it takes no more ranks: --device cpu uses all slots");
+  }
+}
+
+TEST(MachineBeforeAnswers, KeepsSlotsThatNeedNoGpuEachOrThatPeopleGave) {
+  SweepRequest request;
+  LocalMachine sharing = in_job(64, 8, 8), named = in_job(64, 0, 8);
+  sharing.asked_for = true;
+  named.allocation.gpus.reset();
+  for (const LocalMachine& machine : {sharing, named, in_job(64, 0, 0), in_job(8, 8, 8)}) {
+    const Allocation job = machine_before_answers(machine, request).allocation;
+    EXPECT_EQ(job.slots(), machine.allocation.slots());
+    EXPECT_EQ(job.note, "");
+  }
+  request.layouts = {{.nodes = 1, .gpus_per_node = 8, .processes_per_gpu = 2}};
+  EXPECT_EQ(machine_before_answers(in_job(16, 8, 8), request).allocation.slots(), 32);
+  request = {};
+  request.device = "cpu";
+  EXPECT_EQ(machine_before_answers(in_job(64, 8, 8), request).allocation.slots(), 128);
+}
+
+TEST(MachineBeforeAnswers, NamesGpusOfThisMachineThatAJobWithoutEnoughTasksLeavesIdle) {
+  const Allocation job = machine_before_answers(in_job(1, 0, 4), {}).allocation;
+  EXPECT_EQ(job.slots(), 2);
+  EXPECT_THAT(job.note, StartsWith("n1 has 1 slot and 4 GPUs, of which only 1 can be used: ask for 4 tasks"));
+}
+
 TEST(SlotsOfHosts, AreNoMoreThanTheirGpusTake) {
   const Allocation hosts = parse_host_list("n1:4,n2:4");
   HostFacts own;
