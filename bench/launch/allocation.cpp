@@ -51,8 +51,7 @@ class Variables {
   const ReadVariable& variable_;
 };
 
-constexpr const char *kSlurmNodes = "SLURM_JOB_NODELIST", *kLsfHosts = "LSB_MCPU_HOSTS",
-                     *kFluxNodes = "FLUX_JOB_NNODES";
+constexpr const char *kSlurmNodes = "SLURM_JOB_NODELIST", *kFluxNodes = "FLUX_JOB_NNODES";
 constexpr const char* kNameThem = "name the hosts with -H or --hostfile";
 
 /// Of a host of the job, as its engine says; 0: it does not.
@@ -101,27 +100,34 @@ Allocation slurm_allocation(const Variables& variables) {
   return allocation;
 }
 
-/// A variable with a file of hosts, most often a line for each slot, and who sets it. Open MPI's own name a default
-/// host file (MPIJobs and the agent of Spark set them).
+/// A variable with a file of hosts, most often a line for each slot, and who sets it. Those of Open MPI, Intel MPI and
+/// MPICH name a default host file (MPIJobs and the agent of Spark set them).
 struct FileVariable {
   const char *name, *origin;
   Allocation (*parse)(std::string_view text, const std::string& file) = parse_hostfile;
+  bool is_file = true;  ///< else the variable has what such a file has
 };
 constexpr std::array kFileVariables{FileVariable{"OMPI_MCA_orte_default_hostfile", ""},
                                     FileVariable{"PRTE_MCA_prte_default_hostfile", ""},
+                                    FileVariable{"I_MPI_HYDRA_HOST_FILE", ""},
+                                    FileVariable{"HYDRA_HOST_FILE", ""},
+                                    FileVariable{"OAR_NODEFILE", "OAR's job"},
+                                    FileVariable{"PJM_O_NODEINF", "PJM's job"},
                                     FileVariable{"LSB_DJOB_HOSTFILE", "LSF's job"},
                                     FileVariable{"PBS_NODEFILE", "PBS's job"},
                                     FileVariable{"COBALT_NODEFILE", "Cobalt's job"},
-                                    FileVariable{"PE_HOSTFILE", "Grid Engine's job", parse_grid_engine_hosts}};
+                                    FileVariable{"PE_HOSTFILE", "Grid Engine's job", parse_grid_engine_hosts},
+                                    FileVariable{"LSB_MCPU_HOSTS", "LSF's job", parse_host_pairs, false},
+                                    FileVariable{"CCP_NODES", "HPC Pack's job", parse_host_pairs, false}};
 
 Allocation of_file(const FileVariable& variable, const std::string& file) {
   std::string text;
   try {
-    text = read_file(file);
+    text = variable.is_file ? read_file(file) : file;
   } catch (const Error& error) {
     throw Error(ExitCode::environment, fmt::format("{}: {}", variable.name, error.what()), kNameThem);
   }
-  Allocation allocation = variable.parse(text, file);
+  Allocation allocation = variable.parse(text, variable.is_file ? file : variable.name);
   if (*variable.origin != '\0') allocation.origin = variable.origin;
   return allocation;
 }
@@ -138,11 +144,21 @@ constexpr std::array kListVariables{
     ListVariable{"SKYPILOT_NODE_IPS", "SKYPILOT_NUM_GPUS_PER_NODE", "SKYPILOT_NODE_RANK", "SkyPilot's job"},
     ListVariable{"SM_HOSTS", "SM_NUM_GPUS", "SM_CURRENT_HOST", "SageMaker's job"},
     ListVariable{"DSTACK_NODES_IPS", "DSTACK_GPUS_PER_NODE", "DSTACK_NODE_RANK", "dstack's job"},
-    ListVariable{"AZ_BATCH_HOST_LIST", "", "", "Azure Batch's task"}};
+    ListVariable{"SM_RESOURCE_CONFIG", "SM_NUM_GPUS", "SM_CURRENT_HOST", "SageMaker's job"},
+    ListVariable{"VC_MPIWORKER_HOSTS", "", "VC_TASK_INDEX", "Volcano's job"},
+    ListVariable{"VC_WORKER_HOSTS", "", "VC_TASK_INDEX", "Volcano's job"},
+    ListVariable{"MLP_WORKER_ALL_HOSTS", "MLP_WORKER_GPU", "MLP_ROLE_INDEX", "Volcengine's job"},
+    ListVariable{"AZ_BATCH_HOST_LIST", "", "", "Azure Batch's task"},
+    ListVariable{"AZ_BATCH_NODE_LIST", "", "NODE_RANK", "Azure Batch's task"}};
 
-/// Clouds start a command on all of their hosts, and hosts may have addresses for names: one alone is this machine.
+/// Clouds start a command on all of their hosts, and hosts may have addresses for names: one alone is this machine. The
+/// list may be that of the key `hosts` of an object.
 Allocation of_list(const Variables& variables, const ListVariable& variable, const char* text) {
-  Allocation allocation = parse_names(text, variable.name, std::max(1, variables.number(variable.slots)));
+  const nlohmann::json config = read_json(text);
+  const auto hosts = config.is_object() ? config.find("hosts") : config.end();
+  const bool is_list = hosts != config.end() && hosts->is_array();
+  Allocation allocation =
+      parse_names(is_list ? hosts->dump() : text, variable.name, std::max(1, variables.number(variable.slots)));
   allocation.origin = variable.origin;
   if (allocation.hosts.size() == 1) return {};
   const char* const own = variables[variable.own];
@@ -174,26 +190,34 @@ void leave_launch_node_out(Allocation& job) {
       first.name, slots);
 }
 
-Allocation flux_allocation(int nodes, const std::function<std::string()>& ask_flux) {
+Allocation flux_allocation(const std::function<std::string()>& ask_flux) {
   if (const std::string hosts = ask_flux(); !hosts.empty()) {
     Allocation allocation = parse_host_list(hosts);
     allocation.origin = "Flux's job";
     return allocation;
   }
   return {.hosts = {},
-          .note = fmt::format("Flux's job has {} nodes, and `flux hostlist` does not name them: this machine alone is "
-                              "used; give them: -H a:4,b:4",
-                              nodes)};
+          .note =
+              "`flux hostlist` does not name the hosts of Flux's job: this machine alone is used; give them: -H "
+              "a:4,b:4"};
 }
 
-/// A variable with the number of a job's nodes, where no other names them.
+/// A variable with the number of a job's nodes, where no other names them, and one that must be there too where its
+/// name alone says little. `here`: those on this node, where it counts processes.
 struct CountVariable {
-  const char *name, *origin;
+  const char *name, *origin, *beside = name, *here = "";
 };
 constexpr std::array kCountVariables{
-    CountVariable{"GROUP_WORLD_SIZE", "a job of torchrun"}, CountVariable{"PET_NNODES", "a job of PyTorch"},
+    CountVariable{"GROUP_WORLD_SIZE", "a job of torchrun"},
+    CountVariable{"PET_NNODES", "a job of PyTorch"},
     CountVariable{"AWS_BATCH_JOB_NUM_NODES", "a job of AWS Batch"},
-    CountVariable{"AZUREML_NODE_COUNT", "a job of Azure ML"}, CountVariable{"LWS_GROUP_SIZE", "a LeaderWorkerSet"}};
+    CountVariable{"AZUREML_NODE_COUNT", "a job of Azure ML"},
+    CountVariable{"LWS_GROUP_SIZE", "a LeaderWorkerSet"},
+    CountVariable{"MA_NUM_HOSTS", "a job of ModelArts"},
+    CountVariable{"NGC_ARRAY_SIZE", "a job of Base Command"},
+    CountVariable{"NNODES", "a job of PyTorch", "NODE_RANK"},
+    CountVariable{"NUM_NODES", "a job of PyTorch", "NODE_RANK"},
+    CountVariable{"HOROVOD_SIZE", "a job of Horovod", "HOROVOD_SIZE", "HOROVOD_LOCAL_SIZE"}};
 
 /// Those of TFJobs and of Vertex AI: `{"cluster": {"worker": ["a:2222", "b:2222"]}}`, by the names of hosts.
 int hosts_of_cluster(const char* text) {
@@ -223,24 +247,26 @@ int processes_elsewhere(const Variables& variables) {
 
 /// A job that has other hosts, of which we do not know how to reach them.
 Allocation without_names(const Variables& variables) {
-  const auto job = [](const char* name, int number, std::string_view origin) {
+  const auto job = [](const char* name, const auto& said, std::string_view origin) {
     return Allocation{.hosts = {},
                       .note = fmt::format("{} says {}: the other hosts of {} are not used, as no variable has names "
                                           "that ssh reaches; name them with -H or --hostfile",
-                                          name, number, origin)};
+                                          name, said, origin)};
   };
   for (const CountVariable& each : kCountVariables)
-    if (const int nodes = variables.number(each.name); nodes > 1) return job(each.name, nodes, each.origin);
+    if (const int nodes = variables.number(each.name);
+        nodes > std::max(1, variables.number(each.here)) && variables[each.beside] != nullptr)
+      return job(each.name, nodes, each.origin);
   if (processes_elsewhere(variables) > 0) return job("WORLD_SIZE", variables.number("WORLD_SIZE"), "a job of PyTorch");
   for (const char* name : {"TF_CONFIG", "CLUSTER_SPEC"})
     if (const char* text = variables[name])
       if (const int hosts = hosts_of_cluster(text); hosts > 1) return job(name, hosts, "a job of TensorFlow");
+  if (const char* address = variables["RAY_ADDRESS"]) return job("RAY_ADDRESS", address, "a cluster of Ray");
   return {};
 }
 
-/// The hosts of the job around us: of Slurm, LSF, PBS, Cobalt, Grid Engine, Flux, SkyPilot, SageMaker, dstack or Azure
-/// Batch, or of Open MPI's own variables for a default host file (of ORTE and, since Open MPI 5, of PRRTE); none where
-/// there is no job, or one that names no other hosts. A note says which hosts of the job are not used. \throws Error
+/// The hosts of the job around us, as the tables above and Slurm and Flux have them; none where there is no job, or one
+/// that names no other hosts. A note says which hosts of the job are not used. \throws Error
 /// (environment) for a file of hosts that cannot be read, Error (usage) for a list that is none.
 Allocation surrounding_job(const ReadVariable& variable, const std::function<std::string()>& ask_flux) {
   const Variables variables(variable);
@@ -248,13 +274,14 @@ Allocation surrounding_job(const ReadVariable& variable, const std::function<std
   if (!job.is_local()) return job;
   for (const FileVariable& each : kFileVariables)
     if (const char* file = variables[each.name]; file != nullptr && job.is_local()) job = of_file(each, file);
-  if (const char* hosts = variables[kLsfHosts]; hosts != nullptr && job.is_local()) job = parse_lsf_hosts(hosts);
   for (const ListVariable& each : kListVariables)
     if (const char* text = variables[each.name]; text != nullptr && job.is_local())
       job = of_list(variables, each, text);
   if (job.origin == "LSF's job") leave_launch_node_out(job);
   if (!job.is_local()) return job;
-  if (const int nodes = variables.number(kFluxNodes); nodes > 1) return flux_allocation(nodes, ask_flux);
+  const bool in_flux = variables["FLUX_URI"] != nullptr || variables["FLUX_JOB_ID"] != nullptr;
+  if (const int nodes = variables.number(kFluxNodes); nodes > 1 || (nodes == 0 && in_flux))
+    return flux_allocation(ask_flux);
   return without_names(variables);
 }
 
@@ -262,7 +289,6 @@ Allocation surrounding_job(const ReadVariable& variable, const std::function<std
 std::string variables_with_hosts() {
   std::string names = kSlurmNodes;
   for (const FileVariable& each : kFileVariables) names += fmt::format(", {}", each.name);
-  names += fmt::format(", {}", kLsfHosts);
   for (const ListVariable& each : kListVariables) names += fmt::format(", {}", each.name);
   return fmt::format("{} and {}", names, kFluxNodes);
 }

@@ -100,6 +100,11 @@ std::vector<std::string_view> split_outside_brackets(std::string_view list) {
               "run inside a Slurm job, or name the hosts with -H or --hostfile");
 }
 
+[[noreturn]] void refuse_variable(std::string_view list, std::string_view variable) {
+  throw Error(ExitCode::usage, fmt::format("{}='{}' is no list of hosts", variable, list),
+              "name the hosts with -H or --hostfile");
+}
+
 /// `1-3` -> 1, 2, 3 and `07` -> 07, in as many digits as its first number.
 std::vector<std::string> numbers_in(std::string_view range, std::string_view list) {
   const std::size_t dash = range.find('-');
@@ -180,17 +185,18 @@ Allocation parse_hostfile(std::string_view text, const std::string& file) {
   return allocation;
 }
 
-Allocation parse_lsf_hosts(std::string_view list) {
+Allocation parse_host_pairs(std::string_view list, const std::string& variable) {
   HostList hosts;
   const std::vector<std::string_view> words = words_of(list);
-  for (std::size_t i = 0; i < words.size(); i += 2) {
-    const int slots = i + 1 < words.size() ? slots_in(words[i + 1]) : 0;
-    if (!is_host_name(words[i]) || slots == 0)
-      throw Error(ExitCode::usage, fmt::format("LSB_MCPU_HOSTS='{}' is no list of hosts", list),
-                  "run inside an LSF job, or name the hosts with -H or --hostfile");
-    hosts.add(words[i], slots);
+  const std::size_t first = words.size() % 2;
+  bool good = first == 0 || parse_number<std::size_t>(words[0]) == words.size() / 2;
+  for (std::size_t i = first; good && i < words.size(); i += 2) {
+    const int slots = slots_in(words[i + 1]);
+    good = is_host_name(words[i]) && slots > 0;
+    if (good) hosts.add(words[i], slots);
   }
-  return {.hosts = hosts.take(), .origin = "LSF's job"};
+  if (!good) refuse_variable(list, variable);
+  return {.hosts = hosts.take(), .origin = variable};
 }
 
 Allocation parse_grid_engine_hosts(std::string_view text, const std::string& file) {
@@ -219,9 +225,7 @@ Allocation parse_names(std::string_view list, std::string_view variable, int slo
       names, [](char c) { return std::string_view(",;[]\"\n").find(c) != std::string_view::npos; }, ' ');
   HostList hosts;
   for (const std::string_view name : words_of(names)) {
-    if (!is_host_name(name))
-      throw Error(ExitCode::usage, fmt::format("{}='{}' is no list of hosts", variable, list),
-                  "name the hosts with -H or --hostfile");
+    if (!is_host_name(name)) refuse_variable(list, variable);
     hosts.add(name, slots);
   }
   return {.hosts = hosts.take(), .origin = std::string(variable)};

@@ -58,8 +58,9 @@ std::vector<std::string> parse_slurm_nodes(std::string_view list);
 /// Numbers of a list of Slurm's, a node each: `2(x3),1` -> 2, 2, 2, 1. \throws Error (usage) that quotes it.
 std::vector<int> parse_slurm_counts(std::string_view list);
 
-/// Pairs as LSF writes them: `a 4 b 4`. \throws Error (usage) that quotes it.
-Allocation parse_lsf_hosts(std::string_view list);
+/// Pairs as LSF writes them, `a 4 b 4`, or HPC Pack with their number before them. \throws Error (usage) that quotes it
+/// with `variable`, which holds it.
+Allocation parse_host_pairs(std::string_view list, const std::string& variable);
 
 /// Lines of Grid Engine's: `HOST SLOTS QUEUE PROCESSORS`, one for each queue of a host, whose slots are added up.
 /// \throws Error (usage) with file and line.

@@ -162,22 +162,28 @@ TEST(Allocation, IsThatOfTheJobOfOtherSchedulers) {
   const std::string file = (folder / "nodes").string();
   EXPECT_EQ(allocation_in({{"PBS_NODEFILE", file}}).in_words(), "n1:2,n2:2 (PBS's job)");
   EXPECT_EQ(allocation_in({{"COBALT_NODEFILE", file}}).in_words(), "n1:2,n2:2 (Cobalt's job)");
+  EXPECT_EQ(allocation_in({{"OAR_NODEFILE", file}}).in_words(), "n1:2,n2:2 (OAR's job)");
+  EXPECT_EQ(allocation_in({{"PJM_O_NODEINF", file}}).in_words(), "n1:2,n2:2 (PJM's job)");
+  EXPECT_EQ(allocation_in({{"CCP_NODES", "2 n1 4 n2 8"}}).in_words(), "n1:4,n2:8 (HPC Pack's job)");
   EXPECT_EQ(allocation_in({{"LSB_DJOB_HOSTFILE", file}}).in_words(), "n1:2,n2:2 (LSF's job)");
   EXPECT_EQ(allocation_in({{"LSB_MCPU_HOSTS", "n1 4 n2 8 "}}).in_words(), "n1:4,n2:8 (LSF's job)");
   const Allocation flux = allocation_in({{"FLUX_JOB_NNODES", "2"}});
   EXPECT_TRUE(flux.is_local());
   EXPECT_EQ(flux.note,
-            "Flux's job has 2 nodes, and `flux hostlist` does not name them: this machine alone is used; give them: -H "
-            "a:4,b:4");
+            "`flux hostlist` does not name the hosts of Flux's job: this machine alone is used; give them: -H a:4,b:4");
+  for (const char* name : {"FLUX_URI", "FLUX_JOB_ID"}) {
+    EXPECT_EQ(allocation_in({{name, "f"}}).note, flux.note);
+    EXPECT_EQ(allocation_in({{name, "f"}}, {}, "n1,n2").in_words(), "n1:1,n2:1 (Flux's job)");
+  }
   EXPECT_EQ(allocation_in({{"FLUX_JOB_NNODES", "2"}}, {}, "n1,n2").in_words(), "n1:1,n2:1 (Flux's job)");
   EXPECT_EQ(allocation_in({{"FLUX_JOB_NNODES", "1"}}).note, "");
   EXPECT_EQ(allocation_in({{"PBS_NODEFILE", file}}, {.hosts = "a:2", .hostfile = {}}).in_words(), "-H a:2");
-  for (const char* hosts : {"n1", "n1 x", "n1 4 -x 2"})
+  for (const char* hosts : {"n1", "n1 x", "n1 4 -x 2", "n1 4 n2", "3 n1 4 n2 8"})
     expect_error(
         [&] {
           allocation_in({{"LSB_MCPU_HOSTS", hosts}});
         },
-        ExitCode::usage, HasSubstr("LSB_MCPU_HOSTS"), "run inside an LSF job, or name the hosts with -H or --hostfile");
+        ExitCode::usage, HasSubstr("LSB_MCPU_HOSTS"), "name the hosts with -H or --hostfile");
 }
 
 TEST(Allocation, OfOneHostThatIsThisMachineIsNoneUnlessItWasNamed) {
@@ -195,7 +201,8 @@ TEST(Allocation, TakesFlagsBeforeTheEnvironmentAndSlurmBeforeTheDefaultFile) {
   EXPECT_EQ(allocation_in(both, {.hosts = "a:2", .hostfile = {}}).in_words(), "-H a:2");
   EXPECT_EQ(allocation_in(both, {.hosts = {}, .hostfile = folder / "hosts"}).in_words(), "f:3,g:3 (" + file + ")");
   EXPECT_EQ(allocation_in(both).hosts.front().name, "n1");
-  for (const char* name : {"OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile"})
+  for (const char* name :
+       {"OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile", "I_MPI_HYDRA_HOST_FILE", "HYDRA_HOST_FILE"})
     EXPECT_EQ(allocation_in({{name, file}}).in_words(), "f:3,g:3 (" + file + ")");
   expect_error([&] { allocation_in({}, {.hosts = "a", .hostfile = folder / "hosts"}); }, ExitCode::usage,
                "-H and --hostfile both name hosts", "give one of them");

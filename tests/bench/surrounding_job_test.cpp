@@ -131,6 +131,19 @@ TEST(SurroundingJob, OfACloudHasTheHostsOfItsList) {
       {{{"DSTACK_NODES_IPS", "10.0.0.4\n10.0.0.5"}, {"DSTACK_GPUS_PER_NODE", "2"}, {"DSTACK_NODE_RANK", "0"}},
        "10.0.0.4:2,10.0.0.5:2 (dstack's job)",
        ""},
+      {{{"SM_RESOURCE_CONFIG", R"({"current_host": "algo-1", "hosts": ["algo-1", "algo-2"], "network": "eth0"})"}},
+       "algo-1:1,algo-2:1 (SageMaker's job)",
+       ""},
+      {{{"VC_WORKER_HOSTS", "j-worker-0.j,j-worker-1.j"}, {"VC_TASK_INDEX", "0"}},
+       "j-worker-0.j:1,j-worker-1.j:1 (Volcano's job)",
+       ""},
+      {{{"VC_MPIWORKER_HOSTS", "j-w-0.j,j-w-1.j"}}, "j-w-0.j:1,j-w-1.j:1 (Volcano's job)", ""},
+      {{{"MLP_WORKER_ALL_HOSTS", "10.0.0.4,10.0.0.5"}, {"MLP_WORKER_GPU", "8"}, {"MLP_ROLE_INDEX", "0"}},
+       "10.0.0.4:8,10.0.0.5:8 (Volcengine's job)",
+       ""},
+      {{{"AZ_BATCH_NODE_LIST", "10.0.0.4;10.0.0.5"}, {"AZUREML_NODE_COUNT", "2"}},
+       "10.0.0.4:1,10.0.0.5:1 (Azure Batch's task)",
+       ""},
       {{{"AZ_BATCH_HOST_LIST", "10.0.0.4,10.0.0.5"}}, "10.0.0.4:1,10.0.0.5:1 (Azure Batch's task)", ""},
   });
   for (const char* text : {"a;-b", R"({"hosts": 2})", "a b:2", "$(ls)"})
@@ -142,7 +155,7 @@ TEST(SurroundingJob, OfACloudHasTheHostsOfItsList) {
 }
 
 TEST(SurroundingJob, WhoseOtherHostsHaveNoNamesSaysThatTheyAreNotUsed) {
-  const auto unnamed = [](const char* variable, int number, const char* job) {
+  const auto unnamed = [](const char* variable, const auto& number, const char* job) {
     return fmt::format(
         "{} says {}: the other hosts of {} are not used, as no variable has names that ssh reaches; name them with -H "
         "or --hostfile",
@@ -162,6 +175,12 @@ TEST(SurroundingJob, WhoseOtherHostsHaveNoNamesSaysThatTheyAreNotUsed) {
       {{{"GROUP_WORLD_SIZE", "2"}, {"PET_NNODES", "2"}}, "", unnamed("GROUP_WORLD_SIZE", 2, "a job of torchrun")},
       {{{"AWS_BATCH_JOB_NUM_NODES", "4"}}, "", unnamed("AWS_BATCH_JOB_NUM_NODES", 4, "a job of AWS Batch")},
       {{{"AZUREML_NODE_COUNT", "2"}}, "", unnamed("AZUREML_NODE_COUNT", 2, "a job of Azure ML")},
+      {{{"MA_NUM_HOSTS", "2"}}, "", unnamed("MA_NUM_HOSTS", 2, "a job of ModelArts")},
+      {{{"NGC_ARRAY_SIZE", "2"}}, "", unnamed("NGC_ARRAY_SIZE", 2, "a job of Base Command")},
+      {{{"NNODES", "4"}, {"NODE_RANK", "0"}}, "", unnamed("NNODES", 4, "a job of PyTorch")},
+      {{{"NUM_NODES", "2"}, {"NODE_RANK", "0"}}, "", unnamed("NUM_NODES", 2, "a job of PyTorch")},
+      {{{"HOROVOD_SIZE", "8"}, {"HOROVOD_LOCAL_SIZE", "4"}}, "", unnamed("HOROVOD_SIZE", 8, "a job of Horovod")},
+      {{{"RAY_ADDRESS", "10.0.0.4:6379"}}, "", unnamed("RAY_ADDRESS", "10.0.0.4:6379", "a cluster of Ray")},
       {{{"LWS_GROUP_SIZE", "3"}}, "", unnamed("LWS_GROUP_SIZE", 3, "a LeaderWorkerSet")},
       {{{"TF_CONFIG", R"({"cluster": {"chief": ["a:2222"], "worker": ["b:2222", "c:2222"]}, "task": {"index": 0}})"}},
        "",
@@ -177,6 +196,8 @@ TEST(SurroundingJob, WhoseOtherHostsHaveNoNamesSaysThatTheyAreNotUsed) {
       {{{"WORLD_SIZE", "8"}}, "", ""},
       {{{"PET_NNODES", "1:1"}}, "", ""},
       {{{"AZUREML_NODE_COUNT", "1"}}, "", ""},
+      {{{"NNODES", "4"}}, "", ""},
+      {{{"HOROVOD_SIZE", "4"}, {"HOROVOD_LOCAL_SIZE", "4"}}, "", ""},
       {{{"TF_CONFIG", R"({"cluster": {"worker": ["localhost:2222", "localhost:2223"]}})"}}, "", ""},
       {{{"TF_CONFIG", R"([["cluster", "a:1"], 2)"}}, "", ""},
       // Of a job that names them.
@@ -222,9 +243,11 @@ TEST(SurroundingJob, OfFewerHostsThanAreExpectedIsRefusedWithItsNote) {
             "--expect-hosts 3: the job has a:4,b:4 (LSF's job); l has 1 slot and each other host 4: "},
            {{},
             "--expect-hosts 3: the job has this machine alone; looked at SLURM_JOB_NODELIST, "
-            "OMPI_MCA_orte_default_hostfile, PRTE_MCA_prte_default_hostfile, LSB_DJOB_HOSTFILE, PBS_NODEFILE, "
-            "COBALT_NODEFILE, PE_HOSTFILE, LSB_MCPU_HOSTS, LSB_HOSTS, SKYPILOT_NODE_IPS, SM_HOSTS, DSTACK_NODES_IPS, "
-            "AZ_BATCH_HOST_LIST and FLUX_JOB_NNODES"}})
+            "OMPI_MCA_orte_default_hostfile, PRTE_MCA_prte_default_hostfile, I_MPI_HYDRA_HOST_FILE, HYDRA_HOST_FILE, "
+            "OAR_NODEFILE, PJM_O_NODEINF, LSB_DJOB_HOSTFILE, PBS_NODEFILE, COBALT_NODEFILE, PE_HOSTFILE, "
+            "LSB_MCPU_HOSTS, CCP_NODES, LSB_HOSTS, SKYPILOT_NODE_IPS, SM_HOSTS, DSTACK_NODES_IPS, "
+            "SM_RESOURCE_CONFIG, VC_MPIWORKER_HOSTS, VC_WORKER_HOSTS, MLP_WORKER_ALL_HOSTS, AZ_BATCH_HOST_LIST, "
+            "AZ_BATCH_NODE_LIST and FLUX_JOB_NNODES"}})
     expect_error([&, environment = environment] { allocation_in(environment, three); }, ExitCode::environment,
                  StartsWith(message));
 }
