@@ -90,6 +90,7 @@ ExitCode run_bandwidth(const Call& call) {
 constexpr Verb kBandwidth{.name = "bandwidth",
                           .summary = "say what a network must carry, and map the fastest strategy",
                           .place = 5,
+                          .starts_ranks = true,
                           .run = run_bandwidth};
 constexpr std::array kBandwidthVerbs{&kBandwidth};
 constexpr std::array kBandwidthSchemas{

@@ -168,11 +168,6 @@ class Runner {
   std::vector<CaseResult> results_;
 };
 
-int number_of(const char* variable, int otherwise) {
-  const char* text = std::getenv(variable);
-  return text != nullptr ? std::atoi(text) : otherwise;
-}
-
 }  // namespace
 
 void add_to(CaseResult& result, const LoopResult& loop, int launch) {
@@ -195,15 +190,6 @@ double launch_seconds(const CollectivePlan& plan, const LoopOptions& loop) {
 std::vector<CaseResult> run_collectives(const CollectivePlan& plan, const RunOptions& options,
                                         const RunProgress& progress) {
   return Runner(plan, options, progress).run();
-}
-
-StartedRanks find_started_ranks() {
-  for (const auto& [size, rank] : {std::pair{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-                                   {"PMI_SIZE", "PMI_RANK"},
-                                   {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}})
-    if (std::getenv(size) != nullptr && std::getenv(rank) != nullptr) return {number_of(size, 0), number_of(rank, 0)};
-  // PMIx tells the rank alone; the number of ranks is MPI's to say.
-  return {};
 }
 
 std::vector<CaseResult> run_as_started(const CollectivePlan& plan, const LoopOptions& options,

@@ -12,6 +12,7 @@
 #include "analysis/records/records.hpp"
 #include "bench/collective/plan.hpp"
 #include "bench/collective/request.hpp"
+#include "bench/command/program.hpp"
 #include "bench/launch/host.hpp"
 
 namespace hbench {
@@ -51,15 +52,6 @@ double launch_seconds(const CollectivePlan& plan, const LoopOptions& loop);
 
 /// Adds what a loop says about a case to its result.
 void add_to(CaseResult& result, const LoopResult& loop, int launch);
-
-/// This process among those that a launcher started, by the launcher's own variables.
-struct StartedRanks {
-  int ranks = 0;  ///< 0: nobody started us
-  int rank = 0;
-};
-
-/// From what Open MPI, MPICH and Slurm set (OMPI_COMM_WORLD_*, PMI_*, PMIX_*, SLURM_*).
-StartedRanks find_started_ranks();
 
 /// \throws Error (usage) for what ranks that a launcher has started cannot do.
 void refuse_for_started(const CollectiveOptions& options, const StartedRanks& started);

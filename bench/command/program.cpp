@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -50,6 +51,16 @@ bool asks_for_help(const Call& call) {
   return std::ranges::any_of(call.arguments, [](const std::string& word) { return word == "--help" || word == "-h"; });
 }
 
+/// Under a launcher a verb that starts ranks would do so as often as the launcher starts it. One process says so; the
+/// others end well and in silence, as a launcher may kill all others once one has failed.
+ExitCode refuse_among_ranks(const Verb& verb, const StartedRanks& started) {
+  if (started.rank > 0) return ExitCode::good;
+  throw Error(ExitCode::usage,
+              fmt::format("{}={}: a launcher has started hbench {} {} times", started.variable, started.ranks,
+                          verb.name, started.ranks),
+              "run it once, without mpirun or srun: it starts its ranks itself");
+}
+
 ExitCode run(int argc, char** argv, std::span<const Verb* const> verbs, std::string_view version, Leave leave) {
   std::vector<std::string> words(argv + 1, argv + argc);
   // `help track run` is `track run --help`.
@@ -62,6 +73,8 @@ ExitCode run(int argc, char** argv, std::span<const Verb* const> verbs, std::str
   if (first == "--version") return fmt::print("{}", version), ExitCode::good;
   const Call call{{words.begin() + 1, words.end()}, "hbench " + without_secrets(words)};
   const Verb& verb = find_verb(verbs, first);
+  if (const StartedRanks started = find_started_ranks(); verb.starts_ranks && started.ranks > 1 && !asks_for_help(call))
+    return refuse_among_ranks(verb, started);
   const Libraries needed = verb.libraries == nullptr ? Libraries::none : verb.libraries(call);
   if (leave != nullptr && needed != Libraries::none && !asks_for_help(call)) leave(needed, {argv, argv + argc});
   return verb.run(call);
@@ -80,6 +93,19 @@ void complain(const std::string& message, const std::string& hint = {}) {
 }
 
 }  // namespace
+
+StartedRanks find_started_ranks() {
+  const bool in_terminal = std::getenv("SLURM_PTY_PORT") != nullptr;
+  for (const auto& [of_ranks, of_rank] : {std::pair{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                                          {"PMI_SIZE", "PMI_RANK"},
+                                          {"HOROVOD_SIZE", "HOROVOD_RANK"},
+                                          {"SLURM_STEP_NUM_TASKS", in_terminal ? "" : "SLURM_PROCID"}}) {
+    const char *const ranks = std::getenv(of_ranks), *const rank = std::getenv(of_rank);
+    if (ranks != nullptr && rank != nullptr) return {std::atoi(ranks), std::atoi(rank), of_ranks};
+  }
+  // PMIx tells the rank alone; the number of ranks is MPI's to say.
+  return {};
+}
 
 int run_program(int argc, char** argv, std::span<const Verb* const> verbs, std::string_view version, Leave leave) {
   // A limit on the size of files (ulimit -f) is an error of who writes, and no signal that ends us.

@@ -19,6 +19,17 @@ inline constexpr std::string_view kExitCodes =
     "4 wrong data, 5 a rank was lost or timed out, 130 interrupted, 141 whoever read the output has gone;\n"
     "of hbench track: 10 regressed, 11 inconclusive, 12 not comparable.\n";
 
+/// This process among those that a launcher started, by the launcher's own variables.
+struct StartedRanks {
+  int ranks = 0;  ///< 0: nobody started us
+  int rank = 0;
+  const char* variable = "";  ///< that has `ranks`
+};
+
+/// From what Open MPI, MPICH, Slurm and Horovod set (OMPI_COMM_WORLD_*, PMI_*, SLURM_*, HOROVOD_*). A terminal that
+/// srun has opened (`srun --pty bash`) is no rank.
+StartedRanks find_started_ranks();
+
 /// Called before a verb that needs libraries, with all arguments; returns where this program has them.
 using Leave = void (*)(Libraries needed, const std::vector<std::string>& arguments);
 

@@ -35,6 +35,8 @@ struct Verb {
   int place = 0;  ///< among the others in help: by it they are sorted
   /// Hidden verbs are for the program itself.
   bool hidden = false;
+  /// Such verbs run once, not on each rank of a launcher.
+  bool starts_ranks = false;
   /// Null: none.
   Libraries (*libraries)(const Call& call) = nullptr;
   /// Reads its arguments, does its work, gives the exit code. \throws Error.

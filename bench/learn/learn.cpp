@@ -130,6 +130,7 @@ Learning described_learning() { return {.cases = {LearnedCase()}}; }
 constexpr Verb kLearn{.name = "learn",
                       .summary = "train on real data: accuracy beside speed, of each strategy",
                       .place = 20,
+                      .starts_ranks = true,
                       .run = run_learn};
 constexpr std::array kLearnVerbs{&kLearn};
 constexpr std::array kLearnSchemas{

@@ -292,6 +292,7 @@ Recovery described_recovery() {
 constexpr Verb kRecover{.name = "recover",
                         .summary = "kill ranks of a training on purpose: what it takes to go on",
                         .place = 21,
+                        .starts_ranks = true,
                         .run = run_recover};
 constexpr std::array kRecoverVerbs{&kRecover};
 constexpr std::array kRecoverSchemas{

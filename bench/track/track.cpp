@@ -263,7 +263,11 @@ ExitCode run_init(const Call& call) {
                                    tracked.time_in_words(launching)));
 }
 
-constexpr Verb kTrack{.name = "track", .summary = "find what has become slower, for CI", .place = 10, .run = run_track};
+constexpr Verb kTrack{.name = "track",
+                      .summary = "find what has become slower, for CI",
+                      .place = 10,
+                      .starts_ranks = true,
+                      .run = run_track};
 constexpr std::array kTrackVerbs{&kTrack};
 constexpr std::array kTrackSchemas{
     PublishedSchema{"track-bisect-1", [] { return bisect_json({}, Form::schema); }},

@@ -349,6 +349,7 @@ constinit const Verb kCalibrate{
     .name = "calibrate",
     .summary = "record a step and links of this machine, or fit a profile to measured steps",
     .place = 17,
+    .starts_ranks = true,
     .libraries = [](const Call& call) { return calibrates_from_rows(call) ? Libraries::none : Libraries::all; },
     .run = run_calibrate};
 

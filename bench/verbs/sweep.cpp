@@ -90,6 +90,7 @@ constinit const Verb kSweep{
     .name = "sweep",
     .summary = "sweep GPU counts: measure here, simulate the rest, compare with what was published",
     .place = 1,
+    .starts_ranks = true,
     .run = run_sweep,
 };
 

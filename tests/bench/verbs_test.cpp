@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <map>
 #include <sstream>
 
 #include "bench/command/program.hpp"
@@ -158,16 +159,80 @@ INSTANTIATE_TEST_SUITE_P(All, BadProfile,
                                          BadLine{"gpus_per_node = 4", "gpus_per_node = 0", "mine.toml:2"},
                                          BadLine{"[local]", "speed = 1\n[local]", "mine.toml:3"}));
 
-/// What the whole program prints for a command line.
-std::string printed(std::vector<std::string> words) {
+/// How the whole program ends for a command line.
+int exit_of(std::vector<std::string> words) {
   words.insert(words.begin(), "hbench");
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   std::vector<const Verb*> all(verbs().begin(), verbs().end());
   all.insert(all.end(), inner_verbs().begin(), inner_verbs().end());
+  return run_program(static_cast<int>(words.size()), arguments.data(), all, "hbench 1.2.3\n");
+}
+
+/// What the whole program prints for a command line.
+std::string printed(std::vector<std::string> words) {
   testing::internal::CaptureStdout();
-  EXPECT_EQ(run_program(static_cast<int>(words.size()), arguments.data(), all, "hbench 1.2.3\n"), 0);
+  EXPECT_EQ(exit_of(std::move(words)), 0);
   return testing::internal::GetCapturedStdout();
+}
+
+/// What it says on standard error.
+std::string complaint(std::vector<std::string> words, int code) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(exit_of(std::move(words)), code);
+  return testing::internal::GetCapturedStderr();
+}
+
+/// Variables of a launcher, until the object's end.
+class Launched {
+ public:
+  explicit Launched(std::map<std::string, std::string> variables) : variables_(std::move(variables)) {
+    for (const auto& [name, value] : variables_) setenv(name.c_str(), value.c_str(), 1);
+  }
+  ~Launched() {
+    for (const auto& [name, value] : variables_) unsetenv(name.c_str());
+  }
+  Launched(const Launched&) = delete;
+  Launched& operator=(const Launched&) = delete;
+
+ private:
+  std::map<std::string, std::string> variables_;
+};
+
+TEST(VerbsThatStartRanks, AreRefusedByTheFirstOfTheRanksThatALauncherStarted) {
+  const Elsewhere elsewhere;
+  for (const auto& [size, rank] : {std::pair{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                                   {"PMI_SIZE", "PMI_RANK"},
+                                   {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
+                                   {"HOROVOD_SIZE", "HOROVOD_RANK"}})
+    for (const char* verb : {"sweep", "calibrate"}) {
+      const Launched first({{size, "16"}, {rank, "0"}});
+      EXPECT_EQ(
+          complaint({verb, "--quiet"}, 2),
+          fmt::format("hbench: {}=16: a launcher has started hbench {} 16 times\n  run it once, without mpirun or "
+                      "srun: it starts its ranks itself\n",
+                      size, verb));
+      const Launched second(std::map<std::string, std::string>{{rank, "1"}});
+      EXPECT_EQ(complaint({verb, "--quiet"}, 0), "");
+    }
+  EXPECT_TRUE(std::filesystem::is_empty("."));
+}
+
+TEST(VerbsThatStartRanks, RunInOneProcessAndInATerminalOfSlurm) {
+  const std::vector<std::string> none{"sweep", "--gpus", "none"};
+  const std::string alone = complaint(none, 2);
+  {
+    const Launched one({{"OMPI_COMM_WORLD_SIZE", "1"}, {"OMPI_COMM_WORLD_RANK", "0"}});
+    EXPECT_EQ(complaint(none, 2), alone);
+  }
+  const Launched terminal({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "0"}, {"SLURM_PTY_PORT", "36115"}});
+  EXPECT_EQ(complaint(none, 2), alone);
+}
+
+TEST(OtherVerbs, RunAmongRanks) {
+  const Launched first({{"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_RANK", "0"}});
+  EXPECT_THAT(printed({"list", "compressors"}), Not(IsEmpty()));
+  EXPECT_THAT(printed({"sweep", "--help"}), HasSubstr("--gpus"));
 }
 
 TEST(TheProfileItself, IsGood) {
