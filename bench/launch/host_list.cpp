@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "collectives/base/error.hpp"
@@ -29,13 +30,18 @@ int slots_in(std::string_view text) {
 /// Of a job. The largest machines have a tenth of it.
 constexpr long kMostOfAJob = 100'000'000;
 
+/// `user@host`, which may have slots behind it.
+void refuse_user(const std::string& where, std::string_view word) {
+  const std::string_view who = word.substr(0, word.find(':'));
+  const std::size_t at = who.find('@');
+  if (at == who.npos || !is_host_name(who.substr(0, at)) || !is_host_name(who.substr(at + 1))) return;
+  throw Error(ExitCode::usage, fmt::format("{}: '{}' names a user; only names of hosts are read", where, word),
+              fmt::format("write {1}, and its user into ~/.ssh/config: Host {1}, User {0}", who.substr(0, at),
+                          who.substr(at + 1)));
+}
+
 [[noreturn]] void refuse_line(const std::string& file, int line, std::string_view word) {
-  const std::size_t at = word.find('@');
-  if (at != word.npos && is_host_name(word.substr(0, at)) && is_host_name(word.substr(at + 1)))
-    throw Error(ExitCode::usage,
-                fmt::format("{}:{}: '{}' names a user; only names of hosts are read", file, line, word),
-                fmt::format("write {}, and its user into ~/.ssh/config: Host {}, User {}", word.substr(at + 1),
-                            word.substr(at + 1), word.substr(0, at)));
+  refuse_user(fmt::format("{}:{}", file, line), word);
   throw Error(ExitCode::usage, fmt::format("{}:{}: '{}' is not understood", file, line, word),
               "write a host a line: NAME slots=4");
 }
@@ -60,6 +66,9 @@ struct HostLine {
   std::optional<int> slots;  ///< where they are written
 };
 
+/// Open MPI's words for slots.
+constexpr std::array<std::string_view, 5> kSlotWords{"slots", "cpu", "count", "max_slots", "max-slots"};
+
 /// \pre the line has a word
 HostLine parse_line(const std::vector<std::string>& words, const std::string& file, int number) {
   const std::string& first = words.front();
@@ -71,8 +80,11 @@ HostLine parse_line(const std::vector<std::string>& words, const std::string& fi
     const std::string_view word = words[i];
     const std::string_view key = word.substr(0, word.find('='));
     const int count = key.size() < word.size() ? slots_in(word.substr(key.size() + 1)) : 0;
-    if (count == 0 || (key != "slots" && key != "max_slots" && key != "max-slots")) refuse_line(file, number, word);
-    if (key == "slots") host.slots = count;
+    if (std::ranges::find(kSlotWords, key) == kSlotWords.end()) refuse_line(file, number, word);
+    if (count == 0)
+      throw Error(ExitCode::usage, fmt::format("{}:{}: '{}': a host has 1 to {} slots", file, number, word, kMostSlots),
+                  "write a host a line: NAME slots=4; leave out hosts that are not to be used");
+    if (!key.starts_with("max")) host.slots = count;
   }
   return host;
 }
@@ -150,12 +162,13 @@ bool HostList::add(std::string_view name, int slots) {
 
 Allocation parse_host_list(std::string_view text) {
   HostList list;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::string_view item = text.substr(begin, text.find(',', begin) - begin);
-    begin += item.size() + 1;
+  std::vector<std::string_view> items = split_outside_brackets(text);
+  if (items.size() > 1 && items.back().empty()) items.pop_back();  // a comma behind the last
+  for (const std::string_view item : items) {
     const std::size_t colon = item.find(':');
     const std::string_view name = item.substr(0, colon);
     const int slots = colon == item.npos ? 1 : slots_in(item.substr(colon + 1));
+    if (!is_host_name(name)) refuse_user(fmt::format("-H {}", text), item);
     if (!is_host_name(name) || slots == 0)
       throw Error(ExitCode::usage, fmt::format("-H {}: '{}' is not a host with its slots", text, item),
                   "write HOST:SLOTS,HOST:SLOTS, such as -H a:4,b:4");
@@ -167,6 +180,8 @@ Allocation parse_host_list(std::string_view text) {
 Allocation parse_hostfile(std::string_view text, const std::string& file) {
   HostList list;
   std::unordered_map<std::string, bool> written;  // by host, whether its slots were
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   int number = 0;
   for (const std::string_view line : lines_of(text)) {
     ++number;

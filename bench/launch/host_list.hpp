@@ -44,12 +44,12 @@ class HostList {
   long slots_ = 0;
 };
 
-/// `a:4,b:4`; a host without a number has one slot, and one that is named twice the slots of both. \throws Error
-/// (usage) that quotes `text`.
+/// `a:4,b:4`, with or without blanks behind commas, or a comma behind all; a host without a number has one slot, and
+/// one that is named twice the slots of both. \throws Error (usage) that quotes `text`.
 Allocation parse_host_list(std::string_view text);
 
-/// A host file as Open MPI reads it: `NAME slots=4` a line, or `NAME:4`, or a line for each slot; `#` begins a comment.
-/// Each of PBS, LSF and Cobalt writes the last form. \throws Error (usage) with file and line.
+/// A host file as Open MPI reads it: `NAME slots=4` a line (or `cpu`, `count`), or `NAME:4`, or a line for each slot;
+/// `#` begins a comment. Each of PBS, LSF and Cobalt writes the last form. \throws Error (usage) with file and line.
 Allocation parse_hostfile(std::string_view text, const std::string& file);
 
 /// Names of a list of Slurm's: `n[1-3,07],login` -> n1, n2, n3, n07, login. \throws Error (usage) that quotes it.

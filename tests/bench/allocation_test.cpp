@@ -23,10 +23,13 @@ TEST(HostList, HasHostsWithTheirSlots) {
   EXPECT_THAT(parse_host_list("a:4,b:4").hosts, ElementsAre(Host{"a", 4}, Host{"b", 4}));
   EXPECT_THAT(parse_host_list("n1.lab-2_x").hosts, ElementsAre(Host{"n1.lab-2_x", 1}));
   EXPECT_THAT(parse_host_list("a,b,a:2").hosts, ElementsAre(Host{"a", 3}, Host{"b", 1}));
+  for (const char* text : {"a:4,b:4,", "a:4, b:4", " a:4 ,b:4 , "})
+    EXPECT_THAT(parse_host_list(text).hosts, ElementsAre(Host{"a", 4}, Host{"b", 4})) << text;
 }
 
 TEST(HostList, IsRefusedWhereAHostOrItsSlotsAreNone) {
-  for (const char* text : {"a:0", "a:-1", "a:x", "a:", ":4", "", "a,,b", "a b:2", "-x:2", "a:2:2", "$(ls)", "a:100001"})
+  for (const char* text : {"a:0", "a:-1", "a:x", "a:", ":4", "", ",", "a,,b", "a:2,,", "a b:2", "a: 2", "-x:2", "a:2:2",
+                           "$(ls)", "a:100001"})
     expect_error([&] { parse_host_list(text); }, ExitCode::usage, HasSubstr(std::string("-H ") + text),
                  "write HOST:SLOTS,HOST:SLOTS, such as -H a:4,b:4");
 }
@@ -44,6 +47,12 @@ TEST(HostFile, IsReadAsOpenMpiReadsIt) {
   EXPECT_THAT(parse_hostfile("last slots=2", "f").hosts, ElementsAre(Host{"last", 2}));
   EXPECT_THAT(parse_hostfile("a slots = 4 max_slots = 8\nb slots= 2 # two\nc slots =3\n", "f").hosts,
               ElementsAre(Host{"a", 4}, Host{"b", 2}, Host{"c", 3}));
+  EXPECT_THAT(parse_hostfile("a cpu=4\nb count=2 max_slots=8\n", "f").hosts, ElementsAre(Host{"a", 4}, Host{"b", 2}));
+  EXPECT_THAT(parse_hostfile("\xEF\xBB\xBF"
+                             "a slots=4\r\nb slots=2\r\n",
+                             "f")
+                  .hosts,
+              ElementsAre(Host{"a", 4}, Host{"b", 2}));
 }
 
 TEST(HostFile, IsRefusedWhereAHostThatIsThereTwiceHasSlots) {
@@ -55,10 +64,14 @@ TEST(HostFile, IsRefusedWhereAHostThatIsThereTwiceHasSlots) {
                  "mpirun refuses that: write each host once with all its slots, or a line without slots for each");
 }
 
-TEST(HostFile, WithUsersNamesTheirCure) {
+TEST(Hosts, WithUsersNameTheirCure) {
+  const std::string cure = "write 10.0.0.10, and its user into ~/.ssh/config: Host 10.0.0.10, User user1";
+  expect_error([] { parse_hostfile("user1@10.0.0.10:2\n", "f"); }, ExitCode::usage,
+               "f:1: 'user1@10.0.0.10:2' names a user; only names of hosts are read", cure);
+  expect_error([] { parse_host_list("b:4,user1@10.0.0.10:2"); }, ExitCode::usage,
+               "-H b:4,user1@10.0.0.10:2: 'user1@10.0.0.10:2' names a user; only names of hosts are read", cure);
   expect_error([] { parse_hostfile("user1@10.0.0.10 slots=2\n", "f"); }, ExitCode::usage,
-               "f:1: 'user1@10.0.0.10' names a user; only names of hosts are read",
-               "write 10.0.0.10, and its user into ~/.ssh/config: Host 10.0.0.10, User user1");
+               "f:1: 'user1@10.0.0.10' names a user; only names of hosts are read", cure);
 }
 
 TEST(HostFile, OfAsManyHostsAsThereAreIsReadAtOnce) {
@@ -78,13 +91,18 @@ TEST(HostFile, OfAsManyHostsAsThereAreIsReadAtOnce) {
 
 TEST(HostFile, IsRefusedWithItsLine) {
   for (const auto& [text, where] : {std::pair{"n1 slots=4\nn2 slot=4\n", "f:2: 'slot=4'"},
-                                    {"n1 slots=0\n", "f:1: 'slots=0'"},
                                     {"\nn1:x\n", "f:2: 'n1:x'"},
                                     {"n1 n2\n", "f:1: 'n2'"},
-                                    {"n1 max_slots=x", "f:1: 'max_slots=x'"},
                                     {"# none\n", "f: there is no host in it"}})
     expect_error([&, text = text] { parse_hostfile(text, "f"); }, ExitCode::usage, HasSubstr(where),
                  "write a host a line: NAME slots=4");
+}
+
+TEST(HostFile, SaysHowManySlotsAHostMayHave) {
+  for (const char* word : {"slots=0", "cpu=-1", "max_slots=x", "count=100001", "slots="})
+    expect_error([&] { parse_hostfile(fmt::format("n1\nn2 {}\n", word), "f"); }, ExitCode::usage,
+                 fmt::format("f:2: '{}': a host has 1 to 100000 slots", word),
+                 "write a host a line: NAME slots=4; leave out hosts that are not to be used");
 }
 
 TEST(SlurmNodes, AreExpanded) {
