@@ -258,9 +258,11 @@ Allocation without_names(const Variables& variables) {
         nodes > std::max(1, variables.number(each.here)) && variables[each.beside] != nullptr)
       return job(each.name, nodes, each.origin);
   if (processes_elsewhere(variables) > 0) return job("WORLD_SIZE", variables.number("WORLD_SIZE"), "a job of PyTorch");
-  for (const char* name : {"TF_CONFIG", "CLUSTER_SPEC"})
+  // Vertex AI has both.
+  for (const auto& [name, origin] :
+       {std::pair{"CLUSTER_SPEC", "a job of Vertex AI"}, {"TF_CONFIG", "a job of TensorFlow"}})
     if (const char* text = variables[name])
-      if (const int hosts = hosts_of_cluster(text); hosts > 1) return job(name, hosts, "a job of TensorFlow");
+      if (const int hosts = hosts_of_cluster(text); hosts > 1) return job(name, hosts, origin);
   if (const char* address = variables["RAY_ADDRESS"]) return job("RAY_ADDRESS", address, "a cluster of Ray");
   return {};
 }

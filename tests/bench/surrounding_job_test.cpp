@@ -185,6 +185,10 @@ TEST(SurroundingJob, WhoseOtherHostsHaveNoNamesSaysThatTheyAreNotUsed) {
       {{{"TF_CONFIG", R"({"cluster": {"chief": ["a:2222"], "worker": ["b:2222", "c:2222"]}, "task": {"index": 0}})"}},
        "",
        unnamed("TF_CONFIG", 3, "a job of TensorFlow")},
+      {{{"CLUSTER_SPEC", R"({"cluster": {"workerpool0": ["a:2222"], "workerpool1": ["b:2222"]}})"},
+        {"TF_CONFIG", R"({"cluster": {"chief": ["a:2222"], "worker": ["b:2222"]}})"}},
+       "",
+       unnamed("CLUSTER_SPEC", 2, "a job of Vertex AI")},
       // Of one host.
       {pod({{"WORLD_SIZE", "1"}}), "", ""},
       {pod({{"WORLD_SIZE", "-2147483648"}}), "", ""},
