@@ -42,6 +42,9 @@ constexpr OtherFile kOthers[] = {
     {"", "_microstep:", "a log of DeepSpeed: it has times of whole passes, and of no single gradient or exchange"},
     {"", "RunningAvgSamplesPerSec", "a log of DeepSpeed: it has samples/s, and neither gradients nor exchanges"},
     {"", "nccl_bus_bandwidth_gbs", "what NCCL Inspector writes for Prometheus: means, and no single exchange"},
+    {"", "Self CPU %", "a table of torch.profiler (key_averages): sums, and no step; export_chrome_trace writes steps"},
+    {"", "Total Time (ns)", "statistics of Nsight Systems: sums, and no step"},
+    {"", "DeepSpeed Flops Profiler", "a profile of DeepSpeed's FLOPs: it has neither gradients nor exchanges"},
     {"", "train_step_timing", "a log of NeMo: it has times of whole steps, and neither gradients nor exchanges"},
 };
 

@@ -209,11 +209,13 @@ void refuse_inference(const Events& events) {
 
 Error no_step(const Events& events) {
   const std::string& file = events.facts.file;
-  if (!events.of_pytorch && !events.another.empty())
+  if (!events.of_pytorch && events.untimed == 0)
     return {ExitCode::usage,
-            fmt::format("{}: it is a trace of another program, with events such as '{}' and none of PyTorch's", file,
-                        events.another),
-            "record some steps with torch.profiler, or the workload itself with hbench_recorder.py"};
+            events.another.empty()
+                ? fmt::format("{}: none of PyTorch's events is in it", file)
+                : fmt::format("{}: it is a trace of another program, with events such as '{}' and none of PyTorch's",
+                              file, events.another),
+            "record some steps with torch.profiler; of a job without PyTorch, its exchanges with NCCL Inspector"};
   return {
       ExitCode::usage,
       fmt::format(

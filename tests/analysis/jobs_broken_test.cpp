@@ -111,6 +111,9 @@ TEST_F(BrokenJob, OfAnotherToolIsNoTraceOfTraining) {
   expect_refused(R"({"traceEvents": [{"name": "frame", "ph": "X", "ts": 1, "dur": 2, "pid": 1, "tid": 1}]})",
                  "a trace of another program, with events such as 'frame'");
   expect_refused(R"([{"name": "frame", "ph": "B", "ts": 1, "pid": 1, "tid": 1}])", "no recording of a training job");
+  expect_refused(R"({"traceEvents": [{"name": "Convolution", "ph": "B", "ts": 1, "pid": 1, "tid": 1}]})",
+                 "none of PyTorch's events is in it");
+  expect_refused("Name    Self CPU %      Self CPU   CPU total %\n", "a table of torch.profiler (key_averages)");
   expect_refused("size time algbw\n", "no recording of a training job");
   expect_refused(R"({"$schema": "https://www.speedscope.app/file-format-schema.json"})", "a profile of samples");
   expect_refused("epoch 1, steps: 2 fwd_microstep: 3.1 | bwd_microstep: 5", "a log of DeepSpeed");

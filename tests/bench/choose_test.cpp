@@ -394,9 +394,11 @@ TEST(ChooseVerb, NamesWhatWouldHaveRoom) {
       {"gpt2_xl", "--batch", "4096"},
       "gpt2_xl on GPUs of 80 GB: weights, gradients and optimizer take 24.9 GB, and activations of 4096 samples "
       "12217 GB: give --batch 18, or --recompute full --batch 118");
-  has_no_room({"gpt2_xl", "--recompute", "selective"},
-              "gpt2_xl with selective recomputation: its attention is fused and keeps no scores that could be computed "
-              "again: take --recompute full, or give its numbers with attention=plain");
+  has_no_room(
+      {"gpt2_xl", "--recompute", "selective"},
+      "gpt2_xl with selective recomputation: its attention is fused and keeps no scores that could be computed "
+      "again, as PyTorch's does: leave --recompute out, take --recompute full for all layers, or give its numbers "
+      "with attention=plain");
   has_no_room(
       {"resnet50", "--recompute", "full"},
       "resnet50 with full recomputation: what its layers keep is not known; it is of transformers by their numbers "

@@ -57,8 +57,8 @@ std::string refuse_recomputation(const Trace& trace, Recomputation recomputation
   if (!trace.shape)
     return "what its layers keep is not known; it is of transformers by their numbers (hbench list workloads)";
   if (recomputation == Recomputation::selective && trace.shape->fused)
-    return "its attention is fused and keeps no scores that could be computed again: take --recompute full, or give "
-           "its numbers with attention=plain";
+    return "its attention is fused and keeps no scores that could be computed again, as PyTorch's does: leave "
+           "--recompute out, take --recompute full for all layers, or give its numbers with attention=plain";
   return {};
 }
 
