@@ -30,9 +30,16 @@ std::optional<Profile> sockets(const Profile& healthy, bool across) {
   return sick;
 }
 
+/// Its network is TCP as it is: streams have a cap, and all bytes pass the host's memory.
+bool is_tcp(const Profile& healthy) { return healthy.stream_cap.value > 0; }
+
+std::optional<Profile> sockets_for_rdma(const Profile& healthy, bool across) {
+  return is_tcp(healthy) ? std::nullopt : sockets(healthy, across);
+}
+
 /// A flow of TCP carries no more than a cloud or a processor core lets one, and several were counted on.
 std::optional<Profile> one_stream(const Profile& healthy, bool across) {
-  if (!across || healthy.stream_cap.value <= 0 || healthy.streams < 2) return std::nullopt;
+  if (!across || !is_tcp(healthy) || healthy.streams < 2) return std::nullopt;
   Profile sick = without_curves(healthy);
   sick.streams = 1;
   return sick;
@@ -59,7 +66,7 @@ constexpr double kOverHost = 0.56, kOverHostSpread = 0.35;
 constexpr double kSlowerThanCopies = 20 * kGigabit;
 
 std::optional<Profile> through_host_memory(const Profile& healthy, bool across) {
-  if (!across || healthy.line_rate.value < kSlowerThanCopies) return std::nullopt;
+  if (!across || is_tcp(healthy) || healthy.line_rate.value < kSlowerThanCopies) return std::nullopt;
   Profile sick = without_curves(healthy);
   sick.line_rate = healthy.line_rate * kOverHost;
   sick.network_latency = healthy.network_latency + Seconds(10e-6);
@@ -126,7 +133,7 @@ constexpr std::array kCauses{
     SlowCause{"rings between the nodes, and no trees",
               "NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=TUNING; NCCL_ALGO=Tree for a comparison", rings_between_nodes},
     SlowCause{"sockets (TCP) instead of RDMA",
-              "NCCL_DEBUG=INFO: NET/Socket in the log, or NET/IB or the plug-in's name", sockets},
+              "NCCL_DEBUG=INFO: NET/Socket in the log, or NET/IB or the plug-in's name", sockets_for_rdma},
     SlowCause{"sockets on an interface of 10 Gbit/s",
               "NCCL_DEBUG=INFO: the interface in 'NET/Socket : Using'; NCCL_SOCKET_IFNAME",
               [](const Profile& healthy, bool across) { return on_interface(healthy, across, 10); }},

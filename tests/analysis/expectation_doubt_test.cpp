@@ -77,6 +77,9 @@ TEST(ExpectInDoubt, ALineThatCopiesKeepUpWithLosesNothingByThem) {
   EXPECT_FALSE(over_host(cluster, true));
   cluster.line_rate = BytesPerSecond(25e9 / 8);
   EXPECT_TRUE(over_host(cluster, true));
+  cluster.stream_cap = BytesPerSecond(9e9 / 8);
+  EXPECT_FALSE(over_host(cluster, true)) << "TCP has no other way";
+  EXPECT_FALSE(cause("sockets (TCP) instead of RDMA").on(cluster, true));
 }
 
 TEST(ExpectInDoubt, ACauseThatOtherSizesContradictIsNotNamed) {
