@@ -31,10 +31,34 @@ StoredUnit checked_unit(const std::string& unit, const NumberPatternRequest& req
   return *stored;
 }
 
-/// A group that takes all of a number.
-std::string_view group_for(std::string_view number) {
-  if (number.find_first_of("eE") != number.npos) return "([0-9.,eE+-]+)";
-  return number.starts_with('-') ? "([0-9.,-]+)" : "([0-9.,]+)";
+constexpr std::string_view kOfNumbers = "0123456789.eE+-,";
+
+/// A group that takes all of a number; of one that no group can take, what else there is to do.
+std::string cure_for(std::string_view number) {
+  if (number.find_first_not_of(kOfNumbers) != number.npos)
+    return "print it as one number, such as 12345.6; a letter behind it belongs to the unit (--unit Ktokens/s), and "
+           "where two numbers stand side by side the pattern has both: [0-9]+ ([0-9.]+)";
+  const std::string_view all = number.find_first_of("eE") != number.npos ? ",eE+-"
+                               : number.starts_with('-')                 ? ",-"
+                                                                         : ",";
+  return fmt::format("let its group take all of it: ([0-9.{}]+)", all);
+}
+
+/// Returns whether the letters that a number ends with contradict its unit: `ms` seconds, `K` and `Ktokens/s` tokens/s.
+bool is_other_unit(std::string_view letters, const std::string& unit) {
+  constexpr std::string_view kFactors = "kmgtb", kLonger = "hd";
+  if (letters.empty() || unit.empty() || letters == unit) return false;
+  const std::string printed = lower_case(std::string(letters)), asked = lower_case(unit);
+  const auto has_factor = [&](const std::string& word) { return kFactors.find(word[0]) != kFactors.npos; };
+  if (printed.size() == 1 && (has_factor(printed) || kLonger.find(printed) != kLonger.npos))
+    return printed[0] != asked[0];
+  const auto of_letters = measured_unit(letters), of_unit = measured_unit(unit);
+  if (of_letters && of_unit && (of_letters->is_rate != of_unit->is_rate || of_letters->factor != of_unit->factor))
+    return true;
+  const auto is_multiple = [&](const std::string& word, const std::string& of) {
+    return has_factor(word) && (word.substr(1) == of || (has_factor(of) && word.substr(1) == of.substr(1)));
+  };
+  return printed != asked && (is_multiple(printed, asked) || is_multiple(asked, printed));
 }
 
 /// Returns whether what it finds may go on in the next line.
@@ -80,12 +104,45 @@ void for_matches(const RE2& regex, std::string_view text, Found found) {
   }
 }
 
+/// Extends a piece of a text to the first match, by its last group, that has it and more within [first, last) of it.
+void widen(std::string_view& piece, const RE2& regex, std::string_view text, std::size_t first, std::size_t last) {
+  const auto begin = static_cast<std::size_t>(piece.data() - text.data()), end = begin + piece.size();
+  for_matches(regex, text.substr(first, last - first), [&](const TextMatch& match) {
+    const auto from = static_cast<std::size_t>(match.back().data() - text.data()), to = from + match.back().size();
+    if (from < end && to > begin && (from < begin || to > end)) piece = match.back();
+    return to < end;
+  });
+}
+
+/// A number that is written in another way than hbench reads, `1_234`, `12 345`, `4m19.1s` or `17.9K`, of which `match`
+/// takes a piece; that piece where it is none. What the expression has beside its group it tells from the number.
+std::string_view in_another_way(std::string_view text, const TextMatch& match, const std::string& unit) {
+  // The bytes are those of the typographic apostrophe and of blanks that do not break lines.
+  static const RE2 groups(
+      R"((?:^|[^0-9A-Za-z.,:/_#-])([1-9][0-9]{0,2}(?:(?:[_' ]|\xe2\x80[\x89\x99\xaf]|\xc2\xa0)[0-9]{3})+)"
+      R"((?:[.,][0-9]+)?)(?:[^0-9]|$))",
+      RE2::Latin1),
+      times(R"((?:^|[^0-9A-Za-z.,_-])((?:[0-9]+[dhm])+[0-9.]+(?:ms?|s)))", RE2::Latin1);
+  std::string_view piece = match[1];
+  const auto begin = static_cast<std::size_t>(piece.data() - text.data()), end = begin + piece.size();
+  const std::size_t left = begin - std::min(begin, kFurthest), right = std::min(end + kFurthest, text.size());
+  const bool opens = match[0].data() == piece.data(), closes = match[0].end() == piece.end();
+  widen(piece, groups, text, opens ? left : begin, closes ? right : end);
+  widen(piece, times, text, left, right);
+  if (piece != match[1]) return piece;
+  const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0 || c == '/' || c > 127; };
+  const std::string_view rest = text.substr(end, right - end);
+  const std::string_view letters(rest.begin(), std::ranges::find_if_not(rest, is_letter));
+  return is_other_unit(letters, unit) ? text.substr(begin, piece.size() + letters.size()) : piece;
+}
+
 }  // namespace
 
 /// A number, as the text has it.
 struct NumberPattern::Found {
-  std::string number, unit;
-  std::string whole;  ///< the number that it is a piece of; else itself
+  std::string_view number;
+  std::string unit;
+  std::string_view whole;  ///< the number that it is a piece of; else itself
   int line = 0;
 };
 
@@ -102,29 +159,26 @@ NumberPattern::NumberPattern(NumberPatternRequest request)
   if (groups == 1) checked_unit(request_.unit, request_);
 }
 
-/// The number that a piece of a text belongs to: with all of its digits, thousands, fraction and exponent, and a minus
-/// that stands behind no word. A comma that the expression has beside its group stands between two numbers.
-std::string NumberPattern::whole_number(std::string_view text, std::string_view piece) const {
+/// The number that the piece of a text that a match takes belongs to: with all of its digits, thousands, fraction and
+/// exponent, and a minus that stands behind no word. A comma that the expression has beside its group stands between
+/// two numbers.
+std::string_view NumberPattern::whole_number(std::string_view text, const TextMatch& match,
+                                             const std::string& unit) const {
   // Rulers and ellipses first, which belong to no number.
   static const RE2 number(
       R"(--+|\.\.+|(?:\B-)?(?:(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\B\.[0-9]+)(?:[eE][-+]?[0-9]+)?)");
-  constexpr std::string_view kOfNumbers = "0123456789.eE+-,";
   const auto of_numbers = [&](std::string_view separator) {
     return kOfNumbers.substr(0, kOfNumbers.size() - (request_.expression.find(separator) == std::string::npos ? 0 : 1));
   };
+  std::string_view piece = match[1];
   const std::size_t begin = static_cast<std::size_t>(piece.data() - text.data()), end = begin + piece.size();
   const std::size_t left = begin - std::min(begin, kFurthest), right = std::min(end + kFurthest, text.size());
   const std::size_t before = text.substr(left, begin - left).find_last_not_of(of_numbers(",("));
   // The character before the piece says whether a minus is a sign.
   const std::size_t first = before == text.npos ? left : left + before;
   const std::size_t last = std::min(text.substr(0, right).find_first_not_of(of_numbers("),"), end), right);
-  std::string whole(piece);
-  for_matches(number, text.substr(first, last - first), [&](const TextMatch& match) {
-    const std::size_t from = static_cast<std::size_t>(match[0].data() - text.data()), to = from + match[0].size();
-    if (from < end && to > begin && (from < begin || to > end)) whole = match[0];
-    return to < end;
-  });
-  return whole;
+  widen(piece, number, text, first, last);
+  return piece == match[1] ? in_another_way(text, match, unit) : piece;
 }
 
 std::vector<NumberPattern::Found> NumberPattern::find(std::string_view text) const {
@@ -135,9 +189,10 @@ std::vector<NumberPattern::Found> NumberPattern::find(std::string_view text) con
       const char* at = match[1].data() == nullptr ? match[0].data() : match[1].data();
       first_line += static_cast<int>(std::count(counted_to, std::max(at, counted_to), '\n'));
       counted_to = std::max(at, counted_to);
-      all.push_back({.number = std::string(match[1]),
-                     .unit = match.size() > 2 ? std::string(match[2]) : request_.unit,
-                     .whole = match[1].empty() ? "" : whole_number(part, match[1]),
+      const std::string unit = match.size() > 2 ? std::string(match[2]) : request_.unit;
+      all.push_back({.number = match[1],
+                     .unit = unit,
+                     .whole = match[1].empty() ? "" : whole_number(part, match, unit),
                      .line = first_line});
       return true;
     });
@@ -163,7 +218,7 @@ ImportedOutput NumberPattern::read(std::string_view text, std::string_view file_
     if (each.whole != each.number)
       refuse(
           fmt::format("{}:{}: the pattern takes '{}' of the number {}", file_name, each.line, each.number, each.whole),
-          fmt::format("let its group take all of it: {}", group_for(each.whole)));
+          cure_for(each.whole));
   if (request_.take == TakeNumbers::only && found.size() > 1) {
     std::vector<std::string> shown;
     for (const Found& each : found)

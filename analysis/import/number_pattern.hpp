@@ -32,6 +32,9 @@ struct NumberPatternRequest {
   TakeNumbers take = TakeNumbers::only;
 };
 
+/// A match of an expression of RE2, and its groups.
+using TextMatch = std::vector<std::string_view>;
+
 class NumberPattern {
  public:
   /// \throws Error (usage) for an expression that is none, is too long or has another number of groups, for a unit that
@@ -46,14 +49,12 @@ class NumberPattern {
  private:
   struct Found;
   std::vector<Found> find(std::string_view text) const;
-  std::string whole_number(std::string_view text, std::string_view piece) const;
+  std::string_view whole_number(std::string_view text, const TextMatch& match, const std::string& unit) const;
 
   NumberPatternRequest request_;
   std::shared_ptr<const re2::RE2> regex_;
 };
 
-/// A match of an expression of RE2, and its groups.
-using TextMatch = std::vector<std::string_view>;
 /// The first `most` places of a text where an expression stands.
 std::vector<TextMatch> matches_of(std::string_view expression, std::string_view text,
                                   std::size_t most = std::string_view::npos);

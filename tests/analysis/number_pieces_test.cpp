@@ -80,6 +80,63 @@ TEST(NumberPieces, ThatCutANumberAreRefused) {
                  testing::Eq(row.cure));
 }
 
+double found_in(const std::string& unit, const std::string& expression, std::string_view text) {
+  const NumberPattern pattern({.name = "a", .expression = expression, .unit = unit, .better = BetterValue::higher});
+  return pattern.read(text, "a.log").cases.at(0).samples.at(0).value;
+}
+
+TEST(NumberPieces, OfNumbersInAnotherWayOfWritingAreRefused) {
+  struct Row {
+    std::string unit, expression;
+    std::string_view text, why;
+  };
+  for (const Row& row : {
+           Row{"tok/s", "tps: ([0-9.]+)", "tps: 17.9K\n", "'17.9' of the number 17.9K"},
+           Row{"tok/s", "tps: ([0-9.]+)k", "tps: 56.20k\n", "'56.20' of the number 56.20k"},
+           Row{"tok/s", "tps: ([0-9.]+)", "tps: 1.05Mtok/s\n", "'1.05' of the number 1.05Mtok/s"},
+           Row{"MB/s", "bw ([0-9.]+)", "bw 2.5GB/s\n", "'2.5' of the number 2.5GB/s"},
+           Row{"s", "took ([0-9.]+)", "took 12.5ms\n", "'12.5' of the number 12.5ms"},
+           Row{"s", "real\\s+([0-9.]+)", "real\t4m19.085s\n", "'4' of the number 4m19.085s"},
+           Row{"s", "m([0-9.]+)s", "real\t4m19.085s\n", "'19.085' of the number 4m19.085s"},
+           Row{"min", "took ([0-9.]+)", "took 1h4m\n", "'1' of the number 1h4m"},
+           Row{"ms", "took ([0-9.]+)", "took 1_234.5 ms\n", "'1' of the number 1_234.5"},
+           Row{"ms", "([0-9.]+) ms", "took 1_234.5 ms\n", "'234.5' of the number 1_234.5"},
+           Row{"ms", "took ([0-9.]+)",
+               "took 1\xe2\x80\x99"
+               "234.5 ms\n",
+               "'1' of the number 1\xe2\x80\x99"
+               "234.5"},
+           Row{"ms", "took ([0-9.]+)", "took 12 345 ms\n", "'12' of the number 12 345"},
+           Row{"ms", "([0-9]+) ms", "took 1 012 345 ms\n", "'345' of the number 1 012 345"},
+           Row{"ms", "([0-9.,]+) ms",
+               "took 1\xc2\xa0"
+               "234,5 ms\n",
+               "'234,5' of the number 1\xc2\xa0"
+               "234,5"},
+       })
+    expect_error([&] { found_in(row.unit, row.expression, row.text); }, ExitCode::usage, testing::HasSubstr(row.why),
+                 testing::StartsWith("print it as one number, such as 12345.6; "));
+}
+
+TEST(NumberPieces, BesideOtherNumbersAndTheirOwnUnitAreWhole) {
+  struct Row {
+    std::string unit, expression;
+    std::string_view text;
+    double value;
+  };
+  for (const Row& row : {
+           Row{"Ktok/s", "tps: ([0-9.]+)", "tps: 17.9K\n", 17.9},
+           Row{"tok/s", "tps: ([0-9.]+)", "tps: 17.9tok/sec\n", 17.9},
+           Row{"MiB", "peak ([0-9]+)", "peak 812M\n", 812},
+           Row{"ms", "took ([0-9.]+)", "took 12.5ms\n", .0125},
+           Row{"x", "speedup ([0-9.]+)", "speedup 2.5x\n", 2.5},
+           Row{"ms", "iter [0-9]+ ([0-9]+)", "iter 12 345 ms\n", .345},
+           Row{"ms", "([0-9]+) ms", "iter 1000 250 ms, gpu_1_125\n", .25},
+           Row{"ms", "at [0-9-]+ ([0-9]+)", "at 2026-11-20 250 ms\n", .25},
+       })
+    EXPECT_DOUBLE_EQ(found_in(row.unit, row.expression, row.text), row.value) << row.text;
+}
+
 // A text without an end of numbers was looked through once for each of them.
 TEST(NumberPieces, AreFoundInTimeThatGrowsWithTheText) {
   std::string digits;
