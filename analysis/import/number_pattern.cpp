@@ -104,6 +104,29 @@ void for_matches(const RE2& regex, std::string_view text, Found found) {
   }
 }
 
+/// The words of the last line of a text: its name for what follows, without the numbers that count it.
+std::string last_words(std::string_view text) {
+  static const RE2 word("[A-Za-z]{2,}", RE2::Latin1);
+  std::string words;
+  for_matches(word, text.substr(text.rfind('\n') + 1), [&](const TextMatch& match) {
+    words += fmt::format("{}{}", words.empty() ? "" : " ", match[0]);
+    return true;
+  });
+  return words;
+}
+
+/// \throws Error (usage) for numbers of which some have other words before them than others: such as of benchmarks.
+void refuse_several_names(const auto& found, std::string_view file_name) {
+  std::string_view first;
+  for (const auto& each : found) {
+    if (first.empty()) first = each.words;
+    if (each.words == first || each.words.empty()) continue;
+    refuse(fmt::format("{}:{}: this number is of '{}', and one before it of '{}', so no median is of both", file_name,
+                       each.line, each.words, first),
+           "begin the pattern with the words before one of them, and track the others by commands of their own");
+  }
+}
+
 /// Extends a piece of a text to the first match, by its last group, that has it and more within [first, last) of it.
 void widen(std::string_view& piece, const RE2& regex, std::string_view text, std::size_t first, std::size_t last) {
   const auto begin = static_cast<std::size_t>(piece.data() - text.data()), end = begin + piece.size();
@@ -144,6 +167,7 @@ struct NumberPattern::Found {
   std::string unit;
   std::string_view whole;  ///< the number that it is a piece of; else itself
   int line = 0;
+  std::string words;  ///< of the text before it in its line, from the number before it on
 };
 
 NumberPattern::NumberPattern(NumberPatternRequest request)
@@ -184,7 +208,7 @@ std::string_view NumberPattern::whole_number(std::string_view text, const TextMa
 std::vector<NumberPattern::Found> NumberPattern::find(std::string_view text) const {
   std::vector<Found> all;
   const auto find_in = [&](std::string_view part, int first_line) {
-    const char* counted_to = part.data();
+    const char *counted_to = part.data(), *end = part.data();
     for_matches(*regex_, part, [&](const TextMatch& match) {
       const char* at = match[1].data() == nullptr ? match[0].data() : match[1].data();
       first_line += static_cast<int>(std::count(counted_to, std::max(at, counted_to), '\n'));
@@ -193,7 +217,9 @@ std::vector<NumberPattern::Found> NumberPattern::find(std::string_view text) con
       all.push_back({.number = match[1],
                      .unit = unit,
                      .whole = match[1].empty() ? "" : whole_number(part, match, unit),
-                     .line = first_line});
+                     .line = first_line,
+                     .words = last_words(std::string_view(std::min(end, at), at))});
+      end = match[0].data() + match[0].size();
       return true;
     });
   };
@@ -227,6 +253,7 @@ ImportedOutput NumberPattern::read(std::string_view text, std::string_view file_
                        found.size() > kShownNumbers ? ", ..." : ""),
            "add take = \"last\" or take = \"median\", or a pattern that finds one");
   }
+  if (request_.take == TakeNumbers::median) refuse_several_names(found, file_name);
   if (request_.take == TakeNumbers::last) found.erase(found.begin(), found.end() - 1);
   ImportedCases cases;
   std::optional<StoredUnit> first;

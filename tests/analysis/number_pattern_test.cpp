@@ -60,6 +60,28 @@ TEST(NumberPattern, OfSeveralNumbersTakesWhatIsAsked) {
   EXPECT_EQ(all[2].iteration, 2);
 }
 
+TEST(NumberPattern, TakesNoMedianOfNumbersThatHaveSeveralNames) {
+  const auto median_of = [](const std::string& expression, std::string_view text) {
+    return samples_of(asked(expression, "ns", TakeNumbers::median), text).size();
+  };
+  const std::string cure =
+      "begin the pattern with the words before one of them, and track the others by commands of their own";
+  const std::string benchmarks =
+      "BenchmarkSort-8   100  1.8 ns/op\nBenchmarkSort-8   100  1.9 ns/op\nBenchmarkFind-8  7 ns/op\n";
+  for (const char* expression : {" ([0-9.]+) ns/op", "(?s) ([0-9.]+) ns/op"})
+    expect_error([&] { median_of(expression, benchmarks); }, ExitCode::usage,
+                 "a.log:3: this number is of 'BenchmarkFind', and one before it of 'BenchmarkSort', so no median is of "
+                 "both",
+                 cure);
+  expect_error([&] { median_of("mean: ([0-9.]+)", "A\nfast mean: 1\nslow mean: 2\n"); }, ExitCode::usage,
+               HasSubstr("of 'slow mean', and one before it of 'fast mean'"), cure);
+  expect_error([&] { median_of("([0-9]+) ns", "load 1 ns, store 2 ns\n"); }, ExitCode::usage,
+               HasSubstr("of 'store', and one before it of 'load'"), cure);
+  EXPECT_EQ(median_of("BenchmarkSort.* ([0-9.]+) ns/op", benchmarks), 2U);
+  EXPECT_EQ(median_of("([0-9.]+) ns", "gpu0 step 1 lr 1e-3: 5 ns\ngpu1 step 20 lr 0.1: 6 ns\n"), 2U);
+  EXPECT_EQ(median_of("([0-9.]+) ns", "runs: 1 ns 2 ns\n3 ns\n"), 3U);
+}
+
 TEST(NumberPattern, RefusesWhatIsNoFigure) {
   const auto expect = [](std::string_view text, const std::string& what) {
     expect_error([&] { samples_of(asked("step (\\S+)", "ms"), text); }, ExitCode::usage, what);
