@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 
+#include "analysis/import/number_pattern.hpp"
 #include "analysis/import/words.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
@@ -90,6 +91,18 @@ std::string without_bars(std::string_view text) {
   std::string plain(text);
   std::ranges::replace(plain, '|', ' ');
   return plain;
+}
+
+/// \throws Error (usage) where pdsh, clush or a collector has put names of several machines before the lines of tables:
+/// rows of one would be read as further iterations of the other.
+void refuse_several_nodes(std::string_view text, std::string_view file_name) {
+  constexpr std::string_view kNode =
+      R"((?m)^[ \t]*(\[pod/[^\]\n]+\]|[A-Za-z][\w.-]*:|[A-Za-z][\w.-]* +\|)[ \t][^\n]*\bsize\b[^\n]*\bbusbw\b)";
+  std::set<std::string_view> nodes;
+  for (const TextMatch& match : matches_of(kNode, text)) nodes.insert(match[1]);
+  if (nodes.size() > 1)
+    refuse_file(file_name, fmt::format("its tables are of several machines: {}", fmt::join(nodes, " ")),
+                fmt::format("give each a file: grep -F '{0}' {1} > {1}.1", *nodes.begin(), file_name));
 }
 
 /// One pass over the lines.
@@ -210,6 +223,7 @@ bool is_nccl_tests_output(std::string_view text) {
 }
 
 std::vector<NcclTestsOutput> read_nccl_tests(std::string_view text, std::string_view file_name) {
+  refuse_several_nodes(text, file_name);
   return NcclTestsReader(file_name).read(without_bars(text));
 }
 

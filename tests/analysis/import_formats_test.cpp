@@ -6,6 +6,7 @@
 #include "analysis/import/import.hpp"
 #include "analysis/import/words.hpp"
 #include "analysis/points/tracked_metric.hpp"
+#include "collectives/base/text.hpp"
 #include "tests/analysis/import_examples.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/matchers.hpp"
@@ -81,6 +82,25 @@ TEST(NcclTestsFormat, RefusesTimesOfTheCpuAndTextsWithoutRows) {
   cpu.replace(cpu.find(" time "), 6, " cputime ");
   expect_error([&] { imported(cpu); }, ExitCode::usage, "a.txt:10: its times are those of the CPU's calls");
   expect_error([] { imported("# nThread 1 nGpus 1\n"); }, ExitCode::usage, "a.txt: it has no rows");
+}
+
+TEST(NcclTestsFormat, RefusesTheTablesOfSeveralMachines) {
+  const auto lines_of_nodes = [](const std::vector<std::string>& prefixes) {
+    const std::string example = nccl_tests_example();
+    std::string text;
+    for (const std::string_view line : lines_of(example))
+      for (const std::string& prefix : prefixes) text += fmt::format("{}{}\n", prefix, line);
+    return text;
+  };
+  for (const auto& [prefixes, names] :
+       std::map<std::vector<std::string>, std::string>{{{"node1: ", "node2: "}, "node1: node2:"},
+                                                       {{"test-1  | ", "test-2  | "}, "test-1  | test-2  |"},
+                                                       {{"[pod/a-0/x] ", "[pod/a-1/x] "}, "[pod/a-0/x] [pod/a-1/x]"}})
+    expect_error([&] { imported(lines_of_nodes(prefixes)); }, ExitCode::usage,
+                 "a.txt: its tables are of several machines: " + names,
+                 HasSubstr("give each a file: grep -F '" + names.substr(0, 5)));
+  for (const char* prefix : {"node1: ", "[1,0]<stdout>:", "0: "})
+    EXPECT_THAT(imported(lines_of_nodes({prefix})).cases, SizeIs(2)) << prefix;
 }
 
 TEST(NcclTestsJson, GivesTheIterationsWhereItHasThemAndTheRanksOfAllProcesses) {
