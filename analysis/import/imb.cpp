@@ -45,7 +45,7 @@ class ImbReader : MpiReader {
     if (words[0] == "0")
       ++empty_;
     else
-      add_row(words, false);
+      add_row(words, defects_ > 0 && defects_ < words.size() && finite_number(words[defects_]).value_or(0) > 0);
   }
 
   static std::string operation_of_mpi(std::string_view name) {
@@ -73,6 +73,7 @@ class ImbReader : MpiReader {
   void read_head(const std::vector<std::string_view>& names) {
     column_ = 0;
     if (!known_) return;
+    defects_ = names.back() == "defects" ? names.size() - 1 : 0;
     for (std::size_t i = 1; i < names.size(); ++i) {
       if (!names[i].starts_with(kAverage)) continue;
       const std::string_view unit = names[i].substr(kAverage.size(), names[i].size() - kAverage.size() - 1);
@@ -82,7 +83,8 @@ class ImbReader : MpiReader {
   }
 
   std::string type_, reduced_type_;
-  std::int64_t empty_ = 0;  ///< rows of 0 bytes
+  std::size_t defects_ = 0;  ///< the column of wrong results; 0: nothing was checked
+  std::int64_t empty_ = 0;   ///< rows of 0 bytes
 };
 
 ImportedOutput parse_imb(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {

@@ -317,6 +317,20 @@ TEST(Imb, GivesTheAverageOfEachSizeAndNamesWhatItLeavesOut) {
   EXPECT_THAT(output.left_out, ElementsAre("line 4: hbench has no collective of IMB's PingPong", "1 row of 0 bytes"));
 }
 
+TEST(Imb, TakesNoNumberOfARemarkForATimeAndFailsWhatHasDefects) {
+  const ImportedOutput output = imported(
+      "# Benchmarking Bcast\n# #processes = 4\n"
+      "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]      defects\n"
+      "            4         1000         4.25         4.46         4.35         0.00\n"
+      "            8         1000         4.25         4.46         4.35         1.00\n"
+      "           16 out-of-mem.; needed X=   1.004 GB; use flag \"-mem X\" or MAX_MEM_USAGE>=X (IMB_mem_info.h)\n"
+      "           32 time-out.; Time limit (secs_per_sample * msg_sizes_list_len) is over; use \"-time X\"\n");
+  ASSERT_THAT(output.cases, SizeIs(2));
+  EXPECT_THAT(values(output.cases[0], "in_place_seconds"), ElementsAre(DoubleEq(4.35e-6)));
+  EXPECT_EQ(output.cases[1].failure, "a.txt:5: its validation failed");
+  EXPECT_THAT(output.left_out, ElementsAre("line 6: its time is 'out-of-mem'", "line 7: its time is 'time-out'"));
+}
+
 TEST(TfCnnBenchmarks, TakesTheTotalOfOneRankAndTwoModelsAsTwoCases) {
   const std::string one = tf_cnn_benchmarks_example();
   const ImportedOutput output = imported(one + "total images/sec: 381.00\n" + replaced(one, "vgg16", "resnet50"));
