@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
+#include <optional>
+#include <set>
 
 #include "analysis/import/format.hpp"
 #include "analysis/import/json_value.hpp"
@@ -10,8 +13,9 @@
 #include "collectives/base/units_text.hpp"
 
 /// Google Benchmark's `--benchmark_format=json` (github.com/google/benchmark, docs/user_guide.md): what identifies a
-/// benchmark is its `run_name`; repetitions are further entries with the same one; aggregates of them are left out. The
-/// real time counts: processor time says nothing of other threads, of a GPU, and of waiting.
+/// benchmark is its `run_name`; repetitions are further entries with the same one; aggregates of them are left out, but
+/// for the median where there is nothing else. The real time counts: processor time says nothing of other threads, of a
+/// GPU, and of waiting.
 
 namespace hbench {
 namespace {
@@ -64,10 +68,8 @@ class GoogleBenchmarkReader {
   void read(const JsonValue& entry) {
     const std::string name = entry.at(entry.has("run_name") ? "run_name" : "name").text();
     if (name.empty()) entry.fail("has no name");
-    if (is_aggregate(entry, name)) {
-      ++aggregates_;
-      return;
-    }
+    if (is_aggregate(entry, name)) return read_aggregate(entry, name);
+    repeated_.insert(name);
     const Case asked = imported_benchmark("google-benchmark", name);
     if (entry.has("error_occurred") && entry.at("error_occurred").is_true())
       return cases_.fail(asked, fmt::format("{}: {}", name, message_of(entry, "error_message")),
@@ -76,6 +78,35 @@ class GoogleBenchmarkReader {
       output_.left_out.push_back(fmt::format("{}: skipped: {}", name, message_of(entry, "skip_message")));
       return;
     }
+    add_time(name, entry);
+  }
+
+  /// \throws Error (usage) where there is no case.
+  void finish(const JsonValue& benchmarks) {
+    for (const auto& [name, median] : aggregates_) {
+      if (repeated_.contains(name)) continue;
+      if (median)
+        add_time(name, *median);
+      else
+        output_.left_out.push_back(name + ": it has only aggregates, and no median");
+    }
+    if (cases_.empty() && repeated_.empty())
+      benchmarks.fail(aggregates_.empty() ? "has no benchmark" : "has only aggregates",
+                      aggregates_.empty() ? "run without --benchmark_list_tests, and with a filter that some match"
+                                          : "run without --benchmark_report_aggregates_only");
+    if (cases_.empty()) benchmarks.fail("has none that was timed: " + output_.left_out.front());
+    output_.cases = cases_.take();
+  }
+
+ private:
+  /// Of old versions the name has its aggregate.
+  void read_aggregate(const JsonValue& entry, const std::string& name) {
+    const bool old = !entry.has("run_type");
+    std::optional<JsonValue>& median = aggregates_[old ? name.substr(0, name.rfind('_')) : name];
+    if (old ? name.ends_with("_median") : message_of(entry, "aggregate_name") == "median") median = entry;
+  }
+
+  void add_time(const std::string& name, const JsonValue& entry) {
     const std::string name_of_unit = entry.has("time_unit") ? entry.at("time_unit").text() : "ns";
     const std::optional<MeasuredUnit> unit = measured_unit(name_of_unit);
     if (!unit || unit->is_rate) entry.at("time_unit").fail("is no unit of time", "s, ms, us or ns");
@@ -83,24 +114,14 @@ class GoogleBenchmarkReader {
     if (time.is_null() || (time.is_number() && time.number() == 0))
       output_.left_out.push_back(fmt::format("{}: its time is {}", name, time.is_null() ? "no number" : "0"));
     else
-      cases_.add(asked, metric::kBenchmarkSeconds, std::array{time.positive() * unit->factor}, "s");
+      cases_.add(imported_benchmark("google-benchmark", name), metric::kBenchmarkSeconds,
+                 std::array{time.positive() * unit->factor}, "s");
   }
 
-  /// \throws Error (usage) where there is no case.
-  void finish(const JsonValue& benchmarks) {
-    if (cases_.empty() && !output_.left_out.empty())
-      benchmarks.fail("has none that was timed: " + output_.left_out.front());
-    if (cases_.empty())
-      benchmarks.fail(aggregates_ > 0 ? "has only aggregates" : "has no benchmark",
-                      aggregates_ > 0 ? "run without --benchmark_report_aggregates_only"
-                                      : "run without --benchmark_list_tests, and with a filter that some match");
-    output_.cases = cases_.take();
-  }
-
- private:
   ImportedOutput& output_;
   ImportedCases cases_;
-  int aggregates_ = 0;
+  std::set<std::string> repeated_;                              ///< benchmarks of which there is more than aggregates
+  std::map<std::string, std::optional<JsonValue>> aggregates_;  ///< of each benchmark the median, where there is one
 };
 
 ImportedOutput parse_google_benchmark(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {

@@ -208,6 +208,27 @@ TEST(GoogleBenchmark, RefusesWhatItCannotTrackWithItsPlace) {
   refused(aggregates, "a.json: benchmarks has only aggregates");
 }
 
+TEST(GoogleBenchmark, TakesTheMedianWhereThereAreOnlyAggregates) {
+  const auto aggregate = [](const std::string& name, const std::string& of, double time) {
+    return fmt::format(R"({{"name": "{0}_{1}", "run_name": "{0}", "run_type": "aggregate", "aggregate_name": "{1}",)"
+                       R"( "real_time": {2}, "time_unit": "ms"}},)",
+                       name, of, time);
+  };
+  const std::string text =
+      replaced(google_benchmark_example(), "\"benchmarks\": [",
+               "\"benchmarks\": [" + aggregate("BM_A", "mean", 4) + aggregate("BM_A", "median", 3) +
+                   aggregate("BM_Sort/64", "median", 9) + aggregate("BM_C", "mean", 5));
+  const ImportedOutput output = imported(text);
+  ASSERT_THAT(output.cases, SizeIs(3));
+  EXPECT_THAT(values(output.cases[0], "seconds"), ElementsAre(DoubleEq(1.5e-3), DoubleEq(1.7e-3)));
+  EXPECT_EQ(output.cases[2].asked.benchmark, "BM_A");
+  EXPECT_THAT(values(output.cases[2], "seconds"), ElementsAre(DoubleEq(3e-3)));
+  EXPECT_THAT(output.left_out, ElementsAre("BM_C: it has only aggregates, and no median"));
+  const std::string old = R"({"context": {"num_cpus": 2}, "benchmarks": [
+      {"name": "BM_A_mean", "real_time": 3}, {"name": "BM_A_median", "real_time": 2}]})";
+  EXPECT_THAT(values(imported(old).cases.at(0), "seconds"), ElementsAre(DoubleEq(2e-9)));
+}
+
 // Python's json module and Google Benchmark itself write and read them.
 TEST(GoogleBenchmark, LeavesOutTimesThatAreNoneAndReadsNoCounters) {
   for (const char* none : {"NaN", "-Infinity", "0.0"}) {
