@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <span>
 
 #include "analysis/import/format.hpp"
 #include "analysis/import/json_value.hpp"
@@ -21,12 +22,17 @@ bool is_json_line(std::string_view text) {
 }
 
 /// `step_std_ms`, `stddev_ns`: how far times scatter is no time.
-bool is_spread(std::string_view name) {
-  constexpr std::array<std::string_view, 10> kSpreads{"std", "stddev",   "stdev", "sd",  "sem",
-                                                      "var", "variance", "iqr",   "mad", "cv"};
+constexpr std::array<std::string_view, 10> kSpreads{"std", "stddev",   "stdev", "sd",  "sem",
+                                                    "var", "variance", "iqr",   "mad", "cv"};
+/// `eta_s`, `elapsed_seconds`: how far a job is, or may go, is no speed.
+constexpr std::array<std::string_view, 7> kClocks{"eta",    "elapsed",   "remaining", "uptime",
+                                                  "warmup", "wallclock", "timeout"};
+
+/// Returns whether one of the parts of a name is one of these words.
+bool has_part(std::string_view name, std::span<const std::string_view> words) {
   for (std::size_t begin = 0, end = 0; end < name.size(); begin = end + 1) {
-    end = std::min(name.find_first_of("_ .-", begin), name.size());
-    if (std::ranges::find(kSpreads, name.substr(begin, end - begin)) != kSpreads.end()) return true;
+    end = std::min(name.find_first_of("_ .-/", begin), name.size());
+    if (std::ranges::find(words, name.substr(begin, end - begin)) != words.end()) return true;
   }
   return false;
 }
@@ -78,8 +84,10 @@ class JsonLineReader {
     std::string why;
     if (!unit && !better_)
       why = "its name ends with no unit of a time or a rate";
-    else if (is_spread(name))
+    else if (has_part(name, kSpreads))
       why = "it says how far others scatter";
+    else if (has_part(name, kClocks) && name.find("_per_") == name.npos)
+      why = "it says how long the job runs or waits, and not how fast it is";
     else if (unit && !unit->is_rate && value.number() * unit->factor > kLeastTimeOfDay)
       why = "it is a time of day";
     else if (!unit && !(value.number() > 0))
