@@ -35,9 +35,15 @@ std::optional<int> offset_of(std::string_view zone) {
 
 constexpr Unit kTimes[] = {{"s", 1},
                            {"sec", 1},
+                           {"secs", 1},
+                           {"second", 1},
                            {"seconds", 1},
                            {"ms", 1e-3},
+                           {"msec", 1e-3},
+                           {"milliseconds", 1e-3},
                            {"us", 1e-6},
+                           {"usec", 1e-6},
+                           {"microseconds", 1e-6},
                            {"\xc2\xb5s", 1e-6},  // the micro sign
                            {"\xce\xbcs", 1e-6},  // the Greek letter
                            {"ns", 1e-9},
@@ -62,7 +68,6 @@ bool is_in(const List& list, std::string_view word) {
 
 std::optional<double> seconds_of(std::string_view unit) {
   if (const auto seconds = scale_of(unit, kTimes)) return seconds;
-  if (unit == "second" || unit == "secs") return 1;
   if (unit == "minute") return 60;
   if (unit == "hour" || unit == "h") return 3600;
   return std::nullopt;
@@ -76,7 +81,7 @@ std::string_view last_word(std::string_view name) { return name.substr(name.find
 std::optional<MeasuredUnit> quotient(std::string_view above, std::string_view below) {
   const std::string_view counted = last_word(above);
   if (seconds_of(below)) {
-    constexpr std::array<std::string_view, 4> kSeconds{"s", "sec", "second", "seconds"};
+    constexpr std::array<std::string_view, 5> kSeconds{"s", "sec", "secs", "second", "seconds"};
     const bool second = std::ranges::find(kSeconds, below) != kSeconds.end();
     return rate(std::string(counted.empty() ? "1" : counted) + "/" + std::string(second ? "s" : below));
   }
@@ -84,10 +89,12 @@ std::optional<MeasuredUnit> quotient(std::string_view above, std::string_view be
   return std::nullopt;
 }
 
-/// `tokens_per_s_per_gpu` without its last part.
+/// `tokens_per_s_per_gpu` and `img/s/GPU` without their last part.
 std::string_view without_share(std::string_view name) {
-  for (const std::string_view end : {"_per_gpu", "_per_device", "_per_rank", "_per_node", "/gpu", "/device"})
-    if (name.ends_with(end)) return name.substr(0, name.size() - end.size());
+  const std::string lower = lower_case(std::string(name));
+  for (const std::string_view end :
+       {"_per_gpu", "_per_device", "_per_rank", "_per_node", "/gpu", "/device", "/rank", "/node"})
+    if (lower.ends_with(end)) return name.substr(0, name.size() - end.size());
   return name;
 }
 
@@ -149,19 +156,31 @@ std::optional<MeasuredUnit> measured_unit(std::string_view unit) {
   if (const auto seconds = scale_of(unit, kTimes))
     return MeasuredUnit{.is_rate = false, .factor = *seconds, .unit = "s"};
   if (is_in(kRates, unit)) return rate(std::string(unit));
+  constexpr std::string_view kPer = " per ";
+  if (const std::size_t per = unit.find(kPer); per != unit.npos)
+    return measured_unit(fmt::format("{}/{}", unit.substr(0, per), unit.substr(per + kPer.size())));
+  if (const std::string_view all = without_share(unit); all.size() < unit.size()) {
+    std::optional<MeasuredUnit> of_all = measured_unit(all);
+    if (of_all && of_all->is_rate) of_all->unit += unit.substr(all.size());
+    return of_all;
+  }
   const std::size_t slash = unit.rfind('/');
   if (slash == unit.npos || slash == 0) return std::nullopt;
   return quotient(unit.substr(0, slash), unit.substr(slash + 1));
 }
 
 std::optional<MeasuredUnit> unit_of_name(std::string_view whole) {
-  const std::string_view name = without_share(whole);
+  std::string_view name = without_share(whole);
   constexpr std::string_view kPer = "per_";
-  if (name.find('/') != name.npos) return measured_unit(name);
+  if (const std::size_t slash = name.rfind('/'); slash != name.npos) {
+    // A quotient, or a group of names such as `train/step_ms`.
+    if (slash == 0 || measured_unit(name)) return measured_unit(name);
+    name = name.substr(slash + 1);
+  }
   const std::string_view end = last_word(name);
   if (is_in(kRates, end)) return rate(std::string(end));
   const std::string_view before = end.size() < name.size() ? name.substr(0, name.size() - end.size() - 1) : "";
-  if (before == "per" || before.ends_with("_per"))
+  if (last_word(before) == "per")
     return quotient(before.size() > kPer.size() - 1 ? before.substr(0, before.size() - kPer.size()) : "", end);
   if (end == "min" || end == "h" || end == "hour" || end == "minute" || end == "ps")
     return std::nullopt;  // `latency_min` is the least one, and `steps_ps` are a second's

@@ -40,10 +40,11 @@ struct MeasuredUnit {
   std::string_view metric() const { return is_rate ? metric::kBenchmarkRate : metric::kBenchmarkSeconds; }
 };
 
-/// `s`, `ms`, `us`, `ns`, `ps`, `min`; `x/s`, `x/ms` and `Gbps` are rates, and `ms/x` is a time. None for others.
+/// `s`, `ms`, `us`, `ns`, `ps`, `min` and their words; `x/s`, `x/s/GPU`, `x per second`, `x/ms` and `Gbps` are rates,
+/// and `ms/x` is a time. None for others.
 std::optional<MeasuredUnit> measured_unit(std::string_view unit);
-/// By its end: `step_ms`, `step_seconds`, `tokens_per_s`, `tokens_per_ms`, `bus_bw_gb_s`, `ms_per_step`, `GB/s`. None
-/// where it says nothing, or may be a time and a rate (`tokens_s`).
+/// By its end: `train/step_ms`, `step_seconds`, `tokens_per_s`, `tokens_per_ms`, `bus_bw_gb_s`, `ms_per_step`, `GB/s`.
+/// None where it says nothing, or may be a time and a rate (`tokens_s`).
 std::optional<MeasuredUnit> unit_of_name(std::string_view name);
 
 inline constexpr const char* kUnitHint =

@@ -440,6 +440,21 @@ TEST(MeasuredUnits, AreThoseOfTimesAndRates) {
     EXPECT_FALSE(unit_of_name(time).value().is_rate) << time;
   EXPECT_EQ(factor("ms_per_step"), 1e-3);
   EXPECT_EQ(unit_of_name("tokens_per_ms").value().unit, "tokens/ms");
+  for (const char* microseconds : {"usec", "microseconds", "latency_usec", "a b_us", "train/step_usec"})
+    EXPECT_EQ(factor(microseconds), 1e-6) << microseconds;
+  for (const char* milliseconds : {"msec", "milliseconds", "perf/train/step_ms", "step_msec"})
+    EXPECT_EQ(factor(milliseconds), 1e-3) << milliseconds;
+  EXPECT_EQ(factor("perf/step_time_seconds"), 1);
+  EXPECT_EQ(factor("took_secs"), 1);
+  for (const auto& [written, unit] : std::map<std::string, std::string>{{"img/s/GPU", "img/s/GPU"},
+                                                                        {"tokens/sec/GPU", "tokens/s/GPU"},
+                                                                        {"Tokens/s/device", "Tokens/s/device"},
+                                                                        {"samples per second", "samples/s"},
+                                                                        {"TFLOP/s/GPU", "TFLOP/s/GPU"},
+                                                                        {"tokens per second per GPU", "tokens/s/GPU"}})
+    EXPECT_EQ(measured_unit(written).value().unit, unit);
+  EXPECT_EQ(unit_of_name("throughput/samples_per_sec").value().unit, "samples/s");
+  EXPECT_EQ(unit_of_name("samples per second").value().unit, "samples/s");
   for (const char* none : {"tokens_s", "samples_ms", "samples_per_gpu", "bytes_per_token", "latency_min", "loss",
                            "steps", "", "_", "/s", "a/b", "accuracy_per_cent"})
     EXPECT_FALSE(unit_of_name(none).has_value()) << none;
