@@ -10,14 +10,24 @@
 #include "analysis/import/json_value.hpp"
 #include "analysis/import/words.hpp"
 #include "analysis/points/tracked_metric.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
 
 constexpr double kLeastTimeOfDay = 1e9;  ///< seconds: no benchmark takes 30 years
 
+/// Its lines; of a text that is one flat object on several lines, all of it.
+std::vector<ObjectLine> objects_of(std::string_view text) {
+  std::vector<ObjectLine> lines = object_lines(text);
+  const std::string_view all = trimmed(text);
+  if (lines.empty() && all.starts_with('{') && all.ends_with('}') && all.find_first_of("{[", 1) == all.npos)
+    lines.push_back({all, 1 + static_cast<int>(std::count(text.data(), all.data(), '\n'))});
+  return lines;
+}
+
 bool is_json_line(std::string_view text) {
-  const std::vector<ObjectLine> lines = object_lines(text);
+  const std::vector<ObjectLine> lines = objects_of(text);
   return !lines.empty() && lines.back().text.ends_with('}');
 }
 
@@ -63,8 +73,11 @@ class JsonLineReader {
     if (cases_.empty())
       refuse_file(
           where_,
-          fmt::format("it has no time and no rate{}", left_out_.empty() ? "" : fmt::format(" ({})", left_out_.front())),
-          kUnitHint);
+          fmt::format("no number in it has the unit of a time or a rate{}",
+                      left_out_.empty() ? "" : fmt::format(" ({})", left_out_.front())),
+          fmt::format("{}; or take one of its numbers: hbench track init --pattern '\"time\": ([0-9.]+)' --unit s -- "
+                      "COMMAND",
+                      kUnitHint));
     return {.cases = cases_.take(), .left_out = std::move(left_out_)};
   }
 
@@ -118,7 +131,7 @@ class JsonLineReader {
 };
 
 ImportedOutput parse_json_lines(std::string_view text, std::string_view file_name, const ImportHints& hints) {
-  const std::vector<ObjectLine> lines = object_lines(text);
+  const std::vector<ObjectLine> lines = objects_of(text);
   if (lines.empty())
     refuse_file(file_name, "none of its lines is a JSON object",
                 "print one as the last line, such as {\"step_ms\": 12.3}");

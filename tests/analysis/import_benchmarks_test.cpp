@@ -108,6 +108,11 @@ std::vector<Read> files_to_read() {
        {"step_ms: 0.003 s, less is better"},
        {"config: a line of times and rates is flat, and this has more in it", "end_ms: it is a time of day"}},
       {"json-line",
+       "\n{\n    \"epoch\": 1.0,\n    \"train_loss\": 1.3021,\n    \"train_samples_per_second\": 26.125\n}\n",
+       {"train_samples_per_second: 26.125 samples/s, more is better"},
+       {"epoch: its name ends with no unit of a time or a rate",
+        "train_loss: its name ends with no unit of a time or a rate"}},
+      {"json-line",
        "{\"eta_seconds\": 3201, \"uptime_s\": 7, \"elapsed_per_step_ms\": 2, \"job.timeout_s\": 9, \"step_ms\": 3}\n",
        {"elapsed_per_step_ms: 0.002 s, less is better", "step_ms: 0.003 s, less is better"},
        {"eta_seconds: it says how long the job runs or waits, and not how fast it is",
@@ -235,6 +240,9 @@ TEST(UnknownImports, AreRefusedWithTheWayOut) {
       fields =
           "print such as {\"step_ms\": 12.3, \"tokens_per_s\": 4e5}: let names end with _s, _ms, _us, _ns "
           "or _per_s, or add \"unit\": \"ms\" (s, ms, us, ns, min, .../s)",
+      other_json =
+          fields +
+          "; or take one of its numbers: hbench track init --pattern '\"time\": ([0-9.]+)' --unit s -- COMMAND",
       again =
           "print each once, or tell lines apart by a \"name\"; of a series --pattern with --take median "
           "or last takes one (hbench track init --help)",
@@ -264,10 +272,13 @@ TEST(UnknownImports, AreRefusedWithTheWayOut) {
       {kLines + "{\"name\": \"a\", \"step_ms\": 3}\n", "a.txt:3: step_ms (3) is in line 1 as well", again},
       {"{\"a_ms\": 1}\n{\"b_ms\": x}\n", "a.txt:2: this is no JSON", "is it as the program wrote it?"},
       {"{\"commit\": \"b1\", \"rounds\": 5, \"stddev_ns\": 12}\n",
-       "a.txt:1: it has no time and no rate (rounds: its name ends with no unit of a time or a rate)", fields},
+       "a.txt:1: no number in it has the unit of a time or a rate (rounds: its name ends with no unit of a time or a "
+       "rate)",
+       other_json},
       {"{\"key\": \"stats\", \"step_ms\": 1, \"value\": {\"throughput\": 3}}\n",
-       "a.txt:1: it has no time and no rate (value: a line of times and rates is flat, and this has more in it)",
-       fields},
+       "a.txt:1: no number in it has the unit of a time or a rate (value: a line of times and rates is flat, and this "
+       "has more in it)",
+       other_json},
       {"[{\"name\": \"Load\", \"unit\": \"Percent\", \"value\": 50}]\n",
        "a.txt: Load: nothing says whether more or less of 'Percent' is better", better},
       {"[{\"name\": \"Load\", \"unit\": \"ms\", \"value\": 0}]\n", "a.txt: Load: its value is 0",

@@ -467,11 +467,12 @@ TEST(JsonLine, RefusesWhatIsNoTimeAndNoRateWithItsLine) {
   };
   refused("{\"step_ms\": -3}", "a.txt:2: step_ms (-3) is not above 0");
   refused("{\"step_ms\": 0}", "a.txt:2: step_ms (0) is not above 0");
-  refused("{\"step_ms\": NaN}", "a.txt:2: it has no time and no rate (step_ms: it is no number)");
+  refused("{\"step_ms\": NaN}", "a.txt:2: no number in it has the unit of a time or a rate (step_ms: it is no number)");
   refused("{\"step_ms\": 1, \"step_ms\": 2}", "a.txt:2: its JSON has 'step_ms' twice in one object");
   refused("{\"step_ms\": 12", "a.txt:2: its JSON is cut off here");
   refused("{\"loss\": 1}",
-          "a.txt:2: it has no time and no rate (loss: its name ends with no unit of a time or a rate)");
+          "a.txt:2: no number in it has the unit of a time or a rate (loss: its name ends with no unit of a time or a "
+          "rate)");
   refused("{\"step\": 1, \"unit\": \"parsec\"}", "a.txt:2: unit (\"parsec\") is no unit of a time or a rate");
   refused("{\"step\": 1, \"unit\": 3}", "a.txt:2: unit (3) is no text");
   refused("no object", "a.txt: none of its lines is a JSON object");

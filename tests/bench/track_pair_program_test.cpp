@@ -78,7 +78,9 @@ TEST_F(TrackPairProgram, SaysWhatACommandHasToPrint) {
                                HasSubstr("--pattern 'step: ([0-9.]+) ms'"), HasSubstr("hbench list imports")));
   const Outcome nan = pair(good, prints(R"({"step_ms": NaN})"));
   EXPECT_EQ(nan.code, 2);
-  EXPECT_THAT(nan.err, HasSubstr("the output of --head:1: it has no time and no rate (step_ms: it is no number)"));
+  EXPECT_THAT(
+      nan.err,
+      HasSubstr("the output of --head:1: no number in it has the unit of a time or a rate (step_ms: it is no number)"));
 }
 
 // Standard error is progress of the command, and nobody's business while it succeeds.
