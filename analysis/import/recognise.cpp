@@ -40,14 +40,34 @@ void refuse_stranger(std::string_view text, std::string_view file_name) {
 constexpr std::string_view kCollectives =
     R"((?im)busbw|algbw|^[^0-9\n]*bandwidth[^0-9\n]*gb/s[^0-9\n]*$|^\W*[0-9.]+ *[kmg]i?b\W[^\n]*[0-9] *g(?:b/s|bps))";
 
-/// The words that training jobs print, and benchmarks of serving do not.
-constexpr std::string_view kTraining = R"((?i)\b(?:train(?:ing)?|epochs?|iter(?:ation)?s?|steps?|loss|backward)\b)";
+/// What Megatron prints, whose logs import-job reads: of others it has no use.
+constexpr std::string_view kTraining = R"(elapsed time per iteration \()";
+
+/// What programs print for people, and the flag with which they write the JSON that is read.
+struct Printed {
+  std::string_view mark;  ///< an expression
+  std::string_view program, flag;
+};
+constexpr std::array kPrinted{
+    Printed{R"((?m)^Name \(time in )", "pytest-benchmark", "--benchmark-json=1.json"},
+    Printed{"Time \\(mean \xc2\xb1 \xcf\x83\\)", "hyperfine", "--export-json 1.json"},
+    Printed{R"((?m)^Benchmark .*\bMode +Cnt +Score)", "JMH", "-rf json -rff 1.json"},
+    Printed{R"((?m)^Benchmark +Time +CPU +Iterations)", "Google Benchmark", "--benchmark_format=json > 1.json"},
+    Printed{R"((?m)^\| *model +\| *size +\| *params +\|)", "llama-bench", "-o jsonl > 1.jsonl"},
+};
 
 /// A whole document, or the beginning of one: lines of a log may begin with a bracket too.
 bool looks_like_json(std::string_view text) {
   const char first = text[text.find_first_not_of(" \t\r\n")];
   return !matches_of(R"(\A\s*(?:\[\s*)?\{\s*")", text, 1).empty() ||
          ((first == '{' || first == '[') && !read_json(text).is_discarded());
+}
+
+void refuse_printed(std::string_view text, std::string_view file_name) {
+  for (const Printed& printed : kPrinted)
+    if (!matches_of(printed.mark, text, 1).empty())
+      refuse_file(file_name, fmt::format("this is what {} prints for people", printed.program),
+                  fmt::format("its JSON is read: run it with {}", printed.flag));
 }
 
 /// Says what to do with a text that no format recognises, by what it looks like.
@@ -59,7 +79,7 @@ std::string way_out(std::string_view text) {
   constexpr std::string_view kJson =
       R"(JSON is read of lines such as {"step_ms": 12.3, "tokens_per_s": 4e5}, or a list [{"name": "step", )"
       R"("unit": "ms", "value": 12.3}]; )";
-  constexpr std::string_view kLog = "the log of a training job is for hbench import-job; ";
+  constexpr std::string_view kLog = "this log of a training job is for hbench import-job; ";
   const bool is_table = !matches_of(kCollectives, text, 1).empty(), is_log = !matches_of(kTraining, text, 1).empty();
   return fmt::format(
       "{}hbench track init --pattern 'step: ([0-9.]+) ms' --unit ms -- COMMAND tracks a number in a text; "
@@ -80,6 +100,7 @@ const ImportFormat* recognised(std::string_view text, std::string_view file_name
 
 const ImportFormat& recognise(std::string_view text, std::string_view file_name) {
   if (const ImportFormat* format = recognised(text, file_name)) return *format;
+  refuse_printed(text, file_name);
   refuse_file(file_name, "nothing known has this format", way_out(text));
 }
 

@@ -236,7 +236,7 @@ TEST(UnknownImports, AreRefusedWithTheWayOut) {
           "JSON is read of lines such as {\"step_ms\": 12.3, \"tokens_per_s\": 4e5}, or a list [{\"name\": "
           "\"step\", \"unit\": \"ms\", \"value\": 12.3}]; " +
           rest,
-      log = "the log of a training job is for hbench import-job; " + rest,
+      log = "this log of a training job is for hbench import-job; " + rest,
       fields =
           "print such as {\"step_ms\": 12.3, \"tokens_per_s\": 4e5}: let names end with _s, _ms, _us, _ns "
           "or _per_s, or add \"unit\": \"ms\" (s, ms, us, ns, min, .../s)",
@@ -253,7 +253,7 @@ TEST(UnknownImports, AreRefusedWithTheWayOut) {
       of_a_job = "make a workload of it: hbench import-job a.txt";
   const std::vector<Refused> all{
       {"iteration 3 | elapsed time per iteration (ms): 5361.6 |\n", unknown, log},
-      {"[2024-05-01 10:00:00] step 3, loss 2.1\n", unknown, log},
+      {"[2024-05-01 10:00:00] step 3, loss 2.1\n", unknown, rest},
       {"[INFO] {0: 'a'}\n", unknown, rest},
       {"memory bandwidth: 812 GB/s\n", unknown, rest},
       {"Serving Benchmark Result\nRequest throughput (req/s): 8.1\nMean TTFT (ms): 71.2\n", unknown, rest},
@@ -302,6 +302,17 @@ TEST(UnknownImports, AreRefusedWithTheWayOut) {
     expect_error([&] { imported(each.text, each.hints); }, ExitCode::usage, testing::Eq(each.why),
                  testing::Eq(each.cure));
   }
+}
+
+TEST(UnknownImports, OfKnownProgramsSayHowToWriteTheirJson) {
+  for (const auto& [text, program, flag] : std::vector<std::array<std::string, 3>>{
+           {"Name (time in us)       Min      Max\n", "pytest-benchmark", "--benchmark-json=1.json"},
+           {"  Time (mean \xc2\xb1 \xcf\x83):   436.3 ms\n", "hyperfine", "--export-json 1.json"},
+           {"Benchmark   (size)  Mode  Cnt   Score\n", "JMH", "-rf json -rff 1.json"},
+           {"Benchmark       Time       CPU  Iterations\n", "Google Benchmark", "--benchmark_format=json > 1.json"},
+           {"| model |    size |  params | backend |\n", "llama-bench", "-o jsonl > 1.jsonl"}})
+    expect_error([&] { imported("begin\n" + text); }, ExitCode::usage,
+                 "a.txt: this is what " + program + " prints for people", "its JSON is read: run it with " + flag);
 }
 
 }  // namespace
