@@ -9,14 +9,17 @@
 #include "collectives/base/text.hpp"
 
 /// tf_cnn_benchmarks (github.com/tensorflow/benchmarks): a heading with model, batch and devices, and at the end `total
-/// images/sec` of all of them. Behind the labels of launchers every rank may print both.
+/// images/sec` of all of them. Horovod's synthetic benchmarks, and BytePS's after them, have `Number of GPUs` and
+/// `Total img/sec on 4 GPU(s)`. Behind the labels of launchers every rank may print both.
 
 namespace hbench {
 namespace {
 
-constexpr std::string_view kTotal = "total images/sec:";
+constexpr std::string_view kTotal = "total images/sec:", kSynthetic = "Total img/sec on ";
 
-bool is_tf_cnn(std::string_view text) { return text.find(kTotal) != text.npos && text.find("Model:") != text.npos; }
+bool is_tf_cnn(std::string_view text) {
+  return (text.find(kTotal) != text.npos || text.find(kSynthetic) != text.npos) && text.find("Model:") != text.npos;
+}
 
 /// What follows a name in a line; empty where the name is not in it.
 std::string_view after(std::string_view line, std::string_view name) {
@@ -34,7 +37,7 @@ class TfCnnReader {
       read_line(line);
     }
     ImportedOutput output = tests_.finish("it has no total images/sec", "did the benchmark end before its last line?");
-    output.program = "tf_cnn_benchmarks";
+    output.program = text.find(kTotal) != text.npos ? "tf_cnn_benchmarks" : "synthetic_benchmark";
     for (ImportedOutput& later : output.later) later.program = output.program;
     return output;
   }
@@ -50,6 +53,11 @@ class TfCnnReader {
       batch_ = words.empty() ? "" : words.back();
     } else if (const std::string_view devices = after(line, "Devices:"); !devices.empty()) {
       gpus_ = static_cast<int>(std::ranges::count(devices, ',')) + 1;
+    } else if (const auto batch = words_of(after(line, "Batch size:")); batch.size() == 1) {
+      batch_ = batch[0];
+    } else if (const std::string_view all = after(line, kSynthetic); !all.empty()) {
+      gpus_ = static_cast<int>(std::clamp(finite_number(all.substr(0, all.find(' '))).value_or(0), 0., kMostDevices));
+      read_total(after(all, ":"));
     } else if (const std::string_view total = after(line, kTotal); !total.empty()) {
       read_total(total);
     }
@@ -57,7 +65,7 @@ class TfCnnReader {
 
   void read_total(std::string_view total) {
     if (++totals_ > 1) return;  // the other ranks'
-    const auto rate = finite_number(words_of(total).front());
+    const auto rate = finite_number(total.substr(0, total.find(' ')));
     if (!rate || *rate <= 0 || model_.empty())
       return tests_.leave_out(fmt::format("line {}: its total is '{}'", line_, total));
     Case asked =
@@ -66,6 +74,8 @@ class TfCnnReader {
     asked.gpus = std::max(gpus_, 1);
     tests_.cases().add(asked, metric::kBenchmarkRate, std::array{*rate}, "images/s");
   }
+
+  static constexpr double kMostDevices = 1e6;
 
   int line_ = 0, gpus_ = 0, totals_ = 0;
   std::string model_, batch_;
@@ -80,7 +90,7 @@ ImportedOutput parse_tf_cnn(std::string_view text, std::string_view file_name, c
 
 extern constinit const ImportFormat kTfCnnBenchmarksFormat{
     .name = "tf-cnn-benchmarks",
-    .summary = "total images/sec of tf_cnn_benchmarks",
+    .summary = "total images/sec of tf_cnn_benchmarks and of Horovod's synthetic benchmarks",
     .example = "python tf_cnn_benchmarks.py --model=vgg16 > 1.txt",
     .recognises = is_tf_cnn,
     .parse = parse_tf_cnn};

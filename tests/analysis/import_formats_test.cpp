@@ -352,6 +352,21 @@ TEST(Imb, TakesNoNumberOfARemarkForATimeAndFailsWhatHasDefects) {
   EXPECT_THAT(output.left_out, ElementsAre("line 6: its time is 'out-of-mem'", "line 7: its time is 'time-out'"));
 }
 
+TEST(TfCnnBenchmarks, AreThoseOfHorovodToo) {
+  const std::string text =
+      "[1,0]<stdout>:Model: resnet50\n[1,0]<stdout>:Batch size: 32\n[1,0]<stdout>:Number of GPUs: 4\n"
+      "[1,0]<stdout>:Iter #0: 108.3 img/sec per GPU\n[1,0]<stdout>:Img/sec per GPU: 108.2 +-1.2\n"
+      "[1,0]<stdout>:Total img/sec on 4 GPU(s): 432.8 +-4.9\n";
+  const ImportedOutput output = imported(text);
+  EXPECT_EQ(output.program, "synthetic_benchmark");
+  ASSERT_THAT(output.cases, SizeIs(1));
+  EXPECT_EQ(output.cases[0].asked.benchmark, "resnet50 batch 32 on 4 devices");
+  EXPECT_EQ(output.cases[0].asked.gpus, 4);
+  EXPECT_THAT(values(output.cases[0], "rate"), ElementsAre(432.8));
+  expect_error([&] { imported(replaced(text, ": 432.8", ": nan")); }, ExitCode::usage,
+               "a.txt: line 6: its total is 'nan +-4.9'");
+}
+
 TEST(TfCnnBenchmarks, TakesTheTotalOfOneRankAndTwoModelsAsTwoCases) {
   const std::string one = tf_cnn_benchmarks_example();
   const ImportedOutput output = imported(one + "total images/sec: 381.00\n" + replaced(one, "vgg16", "resnet50"));
