@@ -6,12 +6,13 @@
 #include "collectives/base/text.hpp"
 
 /// Tables of the Intel MPI Benchmarks (IMB-MPI1): a benchmark's name, its number of processes, the names of the
-/// columns, and a row for each size, of which `t_avg` is taken. The machine is not in it.
+/// columns, and a row for each size, of which `t_avg` is taken. The machine is not in it. oneCCL's benchmark prints the
+/// same with colons, and the types of all tables before them.
 
 namespace hbench {
 namespace {
 
-constexpr std::string_view kBenchmarking = "# Benchmarking ", kAverage = "t_avg[", kSize = "#bytes";
+constexpr std::string_view kBenchmarking = "# Benchmarking", kAverage = "t_avg[", kSize = "#bytes";
 
 bool is_imb(std::string_view text) {
   return text.find(kBenchmarking) != text.npos && text.find("#repetitions") != text.npos;
@@ -40,6 +41,9 @@ class ImbReader : MpiReader {
       (words[2] == ":" ? type_ : reduced_type_) = type_of_mpi(words.back());
     if (words.size() > 2 && words[1] == "MPI_Op") table_.operation = operation_of_mpi(words.back());
     if (words.size() > 3 && words[1] == "#processes") read_processes(words[3]);
+    if (words.size() > 2 && words[1] == "#processes:") read_processes(words[2]);
+    if (words.size() == 2 && words[0] == "datatypes:") type_ = reduced_type_ = words[1];
+    if (words.size() == 2 && words[0] == "reductions:") table_.operation = words[1];
     if (words[0] == kSize) return read_head(words);
     if (column_ == 0 || !finite_number(words[0])) return;
     if (words[0] == "0")
@@ -55,7 +59,8 @@ class ImbReader : MpiReader {
 
   void read_name(std::string_view line, std::size_t at, std::string_view name) {
     begin_table(line, at);
-    table_.executor = "imb";
+    table_.executor = name.starts_with(':') ? "oneccl" : "imb";
+    if (name.starts_with(':')) name = trimmed(name.substr(1));
     table_.ranks = 0;
     const std::optional<CollectiveKind> kind = kind_of_mpi(name);
     known_ = kind.has_value();

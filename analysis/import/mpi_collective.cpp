@@ -46,11 +46,12 @@ std::string_view type_of_mpi(std::string_view mpi) {
   return mpi;
 }
 
-std::optional<CollectiveKind> kind_of_mpi(std::string_view name) {
-  if (name == "Allreduce") return CollectiveKind::all_reduce;
-  if (name == "Reduce_scatter") return CollectiveKind::reduce_scatter;
-  if (name == "Allgather") return CollectiveKind::all_gather;
-  if (name == "Broadcast" || name == "Bcast") return CollectiveKind::broadcast;
+std::optional<CollectiveKind> kind_of_mpi(std::string_view written) {
+  const std::string name = lower_case(std::string(written));
+  if (name == "allreduce") return CollectiveKind::all_reduce;
+  if (name == "reduce_scatter") return CollectiveKind::reduce_scatter;
+  if (name == "allgather") return CollectiveKind::all_gather;
+  if (name == "broadcast" || name == "bcast") return CollectiveKind::broadcast;
   return std::nullopt;
 }
 

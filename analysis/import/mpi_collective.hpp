@@ -18,8 +18,8 @@ namespace hbench {
 std::string_view type_of_mpi(std::string_view mpi);
 
 /// Returns the collective of the name that a benchmark of MPI gives it, such as `Allreduce`; none of others. OSU writes
-/// `Broadcast`, Intel `Bcast`.
-std::optional<CollectiveKind> kind_of_mpi(std::string_view name);
+/// `Broadcast`, Intel `Bcast`, oneCCL `bcast`.
+std::optional<CollectiveKind> kind_of_mpi(std::string_view written);
 
 /// One table, as it is read: what its heading says, and its rows.
 struct MpiTable {

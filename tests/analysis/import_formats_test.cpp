@@ -352,6 +352,19 @@ TEST(Imb, TakesNoNumberOfARemarkForATimeAndFailsWhatHasDefects) {
   EXPECT_THAT(output.left_out, ElementsAre("line 6: its time is 'out-of-mem'", "line 7: its time is 'time-out'"));
 }
 
+TEST(Imb, ReadsWhatOneCclPrints) {
+  const ImportedOutput output = imported(
+      "options:\n  processes:      2\n  datatypes:      float16\n  reductions:     max\n\n"
+      "# Benchmarking: reduce_scatter\n# #processes: 2\n\n"
+      "        #bytes  #repetitions    t_min[usec]    t_max[usec]    t_avg[usec]      stddev[%]\n"
+      "          1024            16          22.51          23.38          22.95           2.67\n\n# All done\n");
+  ASSERT_THAT(output.cases, SizeIs(1));
+  EXPECT_EQ(output.cases[0].asked.question(),
+            "gpus=2;algorithm=vendor;compressor=none;overlap=yes;collective=reduce-scatter;bytes=1024;type=float16;"
+            "redop=max;executor=oneccl");
+  EXPECT_THAT(values(output.cases[0], "out_of_place_seconds"), ElementsAre(DoubleEq(22.95e-6)));
+}
+
 TEST(TfCnnBenchmarks, AreThoseOfHorovodToo) {
   const std::string text =
       "[1,0]<stdout>:Model: resnet50\n[1,0]<stdout>:Batch size: 32\n[1,0]<stdout>:Number of GPUs: 4\n"
