@@ -211,13 +211,19 @@ class NcclTestsReader {
   std::vector<NcclTestsOutput> tests_;
 };
 
+/// Returns whether a line has all of the usual columns: `grep -v '^#'` leaves nothing else.
+bool is_row(std::string_view line) {
+  const std::optional<NcclTestsTable::Read> row = NcclTestsTable().read(line);
+  return row && row->fault.empty();
+}
+
 }  // namespace
 
 bool is_nccl_tests_output(std::string_view text) {
   const std::string plain = without_bars(text);
   for (const std::string_view line : lines_of(plain))
     if (line.find("nThread ") != line.npos || line.find("out-of-place") != line.npos ||
-        NcclTestsTable::of_names(line, ""))
+        NcclTestsTable::of_names(line, "") || is_row(line))
       return true;
   return false;
 }

@@ -84,6 +84,20 @@ TEST(NcclTestsFormat, RefusesTimesOfTheCpuAndTextsWithoutRows) {
   expect_error([] { imported("# nThread 1 nGpus 1\n"); }, ExitCode::usage, "a.txt: it has no rows");
 }
 
+TEST(NcclTestsFormat, IsReadOfItsRowsAlone) {
+  std::string rows;
+  const std::string example = nccl_tests_example();
+  for (const std::string_view line : lines_of(example))
+    if (!line.starts_with('#')) rows += fmt::format("{}\n", line);
+  const ImportedOutput output = imported(rows, "a.txt", {"all-reduce", 4, 1});
+  ASSERT_THAT(output.cases, SizeIs(2));
+  EXPECT_EQ(output.cases[0].asked.gpus, 4);
+  EXPECT_THAT(values(output.cases[0], "out_of_place_seconds"), ElementsAre(DoubleEq(22.5e-6)));
+  expect_error([&] { imported(rows); }, ExitCode::usage,
+               "a.txt: its list of devices does not say on how many GPUs of how many nodes it ran",
+               "add such as --ranks 16 --nodes 2");
+}
+
 TEST(NcclTestsFormat, RefusesTheTablesOfSeveralMachines) {
   const auto lines_of_nodes = [](const std::vector<std::string>& prefixes) {
     const std::string example = nccl_tests_example();
