@@ -92,6 +92,9 @@ std::string way_out(std::string_view text) {
 const ImportFormat* recognised(std::string_view text, std::string_view file_name) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     refuse_file(file_name, "it is empty", "did the program that wrote it fail?");
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+    refuse_file(file_name, "it is text in UTF-16, as PowerShell's > writes it",
+                fmt::format("make it UTF-8: iconv -f utf-16 -t utf-8 -o 1.txt {}", file_name));
   refuse_stranger(text, file_name);
   for (const ImportFormat* format : import_formats())
     if (format->recognises(text)) return format;

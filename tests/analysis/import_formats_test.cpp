@@ -29,6 +29,10 @@ TEST(ImportFormats, AreRecognisedByWhatTheyHold) {
   expect_error([] { recognise("hello\n", "a.txt"); }, ExitCode::usage, HasSubstr("a.txt: nothing known"),
                HasSubstr("hbench list imports"));
   expect_error([] { recognise(" \n", "a.txt"); }, ExitCode::usage, HasSubstr("a.txt: it is empty"));
+  for (const char* utf16 : {"\xff\xfe{", "\xfe\xff{"})
+    expect_error([&] { recognise(utf16, "a.txt"); }, ExitCode::usage,
+                 "a.txt: it is text in UTF-16, as PowerShell's > writes it",
+                 "make it UTF-8: iconv -f utf-16 -t utf-8 -o 1.txt a.txt");
   expect_error([] { find_import_format("nccl-test"); }, ExitCode::usage, HasSubstr("no import format 'nccl-test'"));
 }
 
