@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/import/number_pattern.hpp"
 #include "analysis/points/collectives.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/arithmetic/arithmetic.hpp"
@@ -177,7 +178,7 @@ IdentifiedTest by_rows(const NcclTestsOutput& output, int ranks) {
   return {nullptr,
           fmt::format("it does not name its test, and its columns are those of {}{}", fmt::join(names, ", "),
                       none ? ", of which hbench has no collective" : ""),
-          fmt::format("if you know it, add --collective {}", kKnownCollectives)};
+          fmt::format("{} {}", none ? "it has" : "if you know it, add --collective", kKnownCollectives)};
 }
 
 /// The test by the program's name, else by the collective that the user gives, else by what the rows leave possible:
@@ -370,7 +371,14 @@ class NcclTests {
 };
 
 ImportedOutput parse_nccl_tests(std::string_view text, std::string_view file_name, const ImportHints& hints) {
-  return cases_of(read_nccl_tests(text, file_name), file_name, hints);
+  std::vector<NcclTestsOutput> tests = read_nccl_tests(text, file_name);
+  const std::vector<TextMatch> failure = matches_of("Test (?:NCCL |CUDA |MPI )?failure [^\n\r]*", text, 1);
+  if (failure.empty()) return cases_of(std::move(tests), file_name, hints);
+  const std::string why = fmt::format("the test failed: {}", failure[0][0]);
+  if (std::ranges::all_of(tests, [](const NcclTestsOutput& test) { return test.rows.empty(); }))
+    refuse_file(file_name, why, "run it with NCCL_DEBUG=INFO, which says why, and give the output of one that ends");
+  tests.back().left_out.push_back(why);
+  return cases_of(std::move(tests), file_name, hints);
 }
 
 }  // namespace

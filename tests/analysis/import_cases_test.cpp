@@ -116,13 +116,13 @@ struct Refused {
 
 TEST(ImportCases, AreRefusedWhereTheyWouldBeGuessedAt) {
   const std::vector<Refused> all{
-      {"sendrecv-2-ranks.txt",
-       {},
-       "its columns are those of sendrecv, of which hbench has no",
-       "--collective all-reduce"},
-      {"alltoall-8-ranks.txt", {}, "its columns are those of alltoall, alltoallv, of which", "--collective"},
-      {"alltoall-2021-11-columns.txt", {.ranks = 64, .nodes = 8}, "its columns are those of alltoall", "--collective"},
-      {"reduce-2-ranks.txt", {}, "its columns are those of reduce, of which", "--collective"},
+      {"sendrecv-2-ranks.txt", {}, "its columns are those of sendrecv, of which hbench has no", "it has all-reduce"},
+      {"alltoall-8-ranks.txt", {}, "its columns are those of alltoall, alltoallv, of which", "it has all-reduce"},
+      {"alltoall-2021-11-columns.txt",
+       {.ranks = 64, .nodes = 8},
+       "its columns are those of alltoall",
+       "it has all-reduce"},
+      {"reduce-2-ranks.txt", {}, "its columns are those of reduce, of which", "it has all-reduce"},
       {"reduce-2-ranks.txt",
        {.collective = "all-reduce"},
        "not those of all_reduce: operation, root or count",

@@ -102,6 +102,15 @@ TEST(NcclTestsFormat, IsReadOfItsRowsAlone) {
                "add such as --ranks 16 --nodes 2");
 }
 
+TEST(NcclTestsFormat, SaysThatATestFailed) {
+  const std::string died = "node-a: Test NCCL failure common.cu:958 'unhandled system error'\n",
+                    why = "the test failed: Test NCCL failure common.cu:958 'unhandled system error'";
+  const std::string example = nccl_tests_example();
+  expect_error([&] { imported(example.substr(0, example.find("        1024 ")) + died); }, ExitCode::usage,
+               "a.txt: " + why, HasSubstr("NCCL_DEBUG=INFO"));
+  EXPECT_THAT(imported(example.substr(0, example.find("        2048 ")) + died).left_out, ElementsAre(why));
+}
+
 TEST(NcclTestsFormat, RefusesTheTablesOfSeveralMachines) {
   const auto lines_of_nodes = [](const std::vector<std::string>& prefixes) {
     const std::string example = nccl_tests_example();
