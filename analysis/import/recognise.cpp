@@ -70,6 +70,15 @@ void refuse_printed(std::string_view text, std::string_view file_name) {
                   fmt::format("its JSON is read: run it with {}", printed.flag));
 }
 
+/// The flags that take the first number of a text that has a name before it and its unit behind it; else an example.
+std::string pattern_for(std::string_view text) {
+  constexpr std::string_view kNamed = R"(([A-Za-z][\w/ ]*[:=] *)[0-9]+(?:\.[0-9]+)? ?([A-Za-z]+(?:/[A-Za-z]+)*)\b)";
+  constexpr std::size_t kMost = 1000;
+  for (const TextMatch& match : matches_of(kNamed, text, kMost))
+    if (measured_unit(match[2])) return fmt::format("'{}([0-9.]+)' --unit {}", match[1], match[2]);
+  return "'step: ([0-9.]+) ms' --unit ms";
+}
+
 /// Says what to do with a text that no format recognises, by what it looks like.
 std::string way_out(std::string_view text) {
   constexpr std::string_view kTable =
@@ -82,9 +91,9 @@ std::string way_out(std::string_view text) {
   constexpr std::string_view kLog = "this log of a training job is for hbench import-job; ";
   const bool is_table = !matches_of(kCollectives, text, 1).empty(), is_log = !matches_of(kTraining, text, 1).empty();
   return fmt::format(
-      "{}hbench track init --pattern 'step: ([0-9.]+) ms' --unit ms -- COMMAND tracks a number in a text; "
+      "{}hbench track init --pattern {} -- COMMAND tracks a number in a text; "
       "hbench list imports has the formats, and --as names one",
-      is_table ? kTable : (looks_like_json(text) ? kJson : (is_log ? kLog : "")));
+      is_table ? kTable : (looks_like_json(text) ? kJson : (is_log ? kLog : "")), pattern_for(text));
 }
 
 }  // namespace

@@ -255,7 +255,10 @@ TEST(UnknownImports, AreRefusedWithTheWayOut) {
       {"iteration 3 | elapsed time per iteration (ms): 5361.6 |\n", unknown, log},
       {"[2024-05-01 10:00:00] step 3, loss 2.1\n", unknown, rest},
       {"[INFO] {0: 'a'}\n", unknown, rest},
-      {"memory bandwidth: 812 GB/s\n", unknown, rest},
+      {"at 10:00:00 memory bandwidth: 812 GB/s\n", unknown,
+       "hbench track init --pattern 'memory bandwidth: ([0-9.]+)' --unit GB/s -- COMMAND tracks a number in a text; "
+       "hbench "
+       "list imports has the formats, and --as names one"},
       {"Serving Benchmark Result\nRequest throughput (req/s): 8.1\nMean TTFT (ms): 71.2\n", unknown, rest},
       {"[1, 2]\n", unknown, json},
       {"{\n \"summary\": {\n", unknown, json},
