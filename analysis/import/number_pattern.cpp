@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <utility>
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
@@ -38,16 +40,14 @@ std::string cure_for(std::string_view number) {
   if (number.find_first_not_of(kOfNumbers) != number.npos)
     return "print it as one number, such as 12345.6; a letter behind it belongs to the unit (--unit Ktokens/s), and "
            "where two numbers stand side by side the pattern has both: [0-9]+ ([0-9.]+)";
-  const std::string_view all = number.find_first_of("eE") != number.npos ? ",eE+-"
-                               : number.starts_with('-')                 ? ",-"
-                                                                         : ",";
-  return fmt::format("let its group take all of it: ([0-9.{}]+)", all);
+  const bool exponent = number.find_first_of("eE") != number.npos, minus = number.starts_with('-');
+  return fmt::format("let its group take all of it: ([0-9.,{}]+)", exponent ? "eE+-" : minus ? "-" : "");
 }
 
 /// Returns whether the letters that a number ends with contradict its unit: `ms` seconds, `K` and `Ktokens/s` tokens/s.
 bool is_other_unit(std::string_view letters, const std::string& unit) {
   constexpr std::string_view kFactors = "kmgtb", kLonger = "hd";
-  if (letters.empty() || unit.empty() || letters == unit) return false;
+  if (letters.empty() || unit.empty()) return false;
   const std::string printed = lower_case(std::string(letters)), asked = lower_case(unit);
   const auto has_factor = [&](const std::string& word) { return kFactors.find(word[0]) != kFactors.npos; };
   if (printed.size() == 1 && (has_factor(printed) || kLonger.find(printed) != kLonger.npos))
@@ -115,18 +115,6 @@ std::string last_words(std::string_view text) {
   return words;
 }
 
-/// \throws Error (usage) for numbers of which some have other words before them than others: such as of benchmarks.
-void refuse_several_names(const auto& found, std::string_view file_name) {
-  std::string_view first;
-  for (const auto& each : found) {
-    if (first.empty()) first = each.words;
-    if (each.words == first || each.words.empty()) continue;
-    refuse(fmt::format("{}:{}: this number is of '{}', and one before it of '{}', so no median is of both", file_name,
-                       each.line, each.words, first),
-           "begin the pattern with the words before one of them, and track the others by commands of their own");
-  }
-}
-
 /// Extends a piece of a text to the first match, by its last group, that has it and more within [first, last) of it.
 void widen(std::string_view& piece, const RE2& regex, std::string_view text, std::size_t first, std::size_t last) {
   const auto begin = static_cast<std::size_t>(piece.data() - text.data()), end = begin + piece.size();
@@ -149,8 +137,8 @@ std::string_view in_another_way(std::string_view text, const TextMatch& match, c
   std::string_view piece = match[1];
   const auto begin = static_cast<std::size_t>(piece.data() - text.data()), end = begin + piece.size();
   const std::size_t left = begin - std::min(begin, kFurthest), right = std::min(end + kFurthest, text.size());
-  const bool opens = match[0].data() == piece.data(), closes = match[0].end() == piece.end();
-  widen(piece, groups, text, opens ? left : begin, closes ? right : end);
+  widen(piece, groups, text, match[0].begin() < piece.begin() ? begin : left,
+        match[0].end() > piece.end() ? end : right);
   widen(piece, times, text, left, right);
   if (piece != match[1]) return piece;
   const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0 || c == '/' || c > 127; };
@@ -167,7 +155,7 @@ struct NumberPattern::Found {
   std::string unit;
   std::string_view whole;  ///< the number that it is a piece of; else itself
   int line = 0;
-  std::string words;  ///< of the text before it in its line, from the number before it on
+  std::string words;  ///< of the text before it in its line, from the number before it on, and of the heading above
 };
 
 NumberPattern::NumberPattern(NumberPatternRequest request)
@@ -207,7 +195,7 @@ std::string_view NumberPattern::whole_number(std::string_view text, const TextMa
 
 std::vector<NumberPattern::Found> NumberPattern::find(std::string_view text) const {
   std::vector<Found> all;
-  const auto find_in = [&](std::string_view part, int first_line) {
+  const auto find_in = [&](std::string_view part, int first_line, std::string heading) {
     const char *counted_to = part.data(), *end = part.data();
     for_matches(*regex_, part, [&](const TextMatch& match) {
       const char* at = match[1].data() == nullptr ? match[0].data() : match[1].data();
@@ -218,18 +206,24 @@ std::vector<NumberPattern::Found> NumberPattern::find(std::string_view text) con
                      .unit = unit,
                      .whole = match[1].empty() ? "" : whole_number(part, match, unit),
                      .line = first_line,
-                     .words = last_words(std::string_view(std::min(end, at), at))});
+                     .words = std::exchange(heading, "") + last_words(std::string_view(std::min(end, at), at))});
       end = match[0].data() + match[0].size();
       return true;
     });
   };
   if (spans_lines(request_.expression)) {
-    find_in(text, 1);
+    find_in(text, 1, "");
     return all;
   }
   int number = 0;
-  for (const std::string_view line : lines_of(text))
-    if (++number; line.size() <= kLongestLine) find_in(line, number);
+  std::string_view above;
+  for (const std::string_view line : lines_of(text)) {
+    // What is indented belongs to a line above that is not: `Benchmark 1: NAME` of hyperfine.
+    const bool belongs =
+        line.starts_with(' ') && !above.empty() && above.front() != ' ' && above.size() <= kLongestLine;
+    if (++number; line.size() <= kLongestLine) find_in(line, number, belongs ? last_words(above) + " " : "");
+    above = line;
+  }
   return all;
 }
 
@@ -253,7 +247,15 @@ ImportedOutput NumberPattern::read(std::string_view text, std::string_view file_
                        found.size() > kShownNumbers ? ", ..." : ""),
            "add take = \"last\" or take = \"median\", or a pattern that finds one");
   }
-  if (request_.take == TakeNumbers::median) refuse_several_names(found, file_name);
+  const std::string& name = found.front().words;
+  const auto other = std::ranges::find_if(
+      found, [&](const Found& each) { return !name.empty() && !each.words.empty() && each.words != name; });
+  if (request_.take == TakeNumbers::median && other != found.end())
+    refuse(
+        fmt::format("{}:{}: this number is of '{}', and one before it of '{}', so no median is of both", file_name,
+                    other->line, other->words, name),
+        "begin the pattern with the words before one of them (after (?s) those of lines above), and track the others "
+        "by commands of their own");
   if (request_.take == TakeNumbers::last) found.erase(found.begin(), found.end() - 1);
   ImportedCases cases;
   std::optional<StoredUnit> first;

@@ -73,8 +73,7 @@ void refuse_printed(std::string_view text, std::string_view file_name) {
 /// The flags that take the first number of a text that has a name before it and its unit behind it; else an example.
 std::string pattern_for(std::string_view text) {
   constexpr std::string_view kNamed = R"(([A-Za-z][\w/ ]*[:=] *)[0-9]+(?:\.[0-9]+)? ?([A-Za-z]+(?:/[A-Za-z]+)*)\b)";
-  constexpr std::size_t kMost = 1000;
-  for (const TextMatch& match : matches_of(kNamed, text, kMost))
+  for (const TextMatch& match : matches_of(kNamed, text))
     if (measured_unit(match[2])) return fmt::format("'{}([0-9.]+)' --unit {}", match[1], match[2]);
   return "'step: ([0-9.]+) ms' --unit ms";
 }

@@ -65,7 +65,8 @@ TEST(NumberPattern, TakesNoMedianOfNumbersThatHaveSeveralNames) {
     return samples_of(asked(expression, "ns", TakeNumbers::median), text).size();
   };
   const std::string cure =
-      "begin the pattern with the words before one of them, and track the others by commands of their own";
+      "begin the pattern with the words before one of them (after (?s) those of lines above), and track the others by "
+      "commands of their own";
   const std::string benchmarks =
       "BenchmarkSort-8   100  1.8 ns/op\nBenchmarkSort-8   100  1.9 ns/op\nBenchmarkFind-8  7 ns/op\n";
   for (const char* expression : {" ([0-9.]+) ns/op", "(?s) ([0-9.]+) ns/op"})
@@ -77,6 +78,12 @@ TEST(NumberPattern, TakesNoMedianOfNumbersThatHaveSeveralNames) {
                HasSubstr("of 'slow mean', and one before it of 'fast mean'"), cure);
   expect_error([&] { median_of("([0-9]+) ns", "load 1 ns, store 2 ns\n"); }, ExitCode::usage,
                HasSubstr("of 'store', and one before it of 'load'"), cure);
+  const std::string commands =
+      "Benchmark 1: fd home\n  Time: 4 ns\n  Range: 3 ns\n\nBenchmark 2: find home\n  Time: 9 ns\n";
+  expect_error([&] { median_of("Time: ([0-9.]+)", commands); }, ExitCode::usage,
+               HasSubstr("of 'Benchmark find home Time', and one before it of 'Benchmark fd home Time'"), cure);
+  EXPECT_EQ(median_of("(?s)Benchmark 2.*?Time: ([0-9.]+)", commands), 1U);
+  EXPECT_EQ(median_of("Time: ([0-9.]+)", "Epoch 1\n Time: 4 ns\nEpoch 2\n Time: 3 ns\n"), 2U);
   EXPECT_EQ(median_of("BenchmarkSort.* ([0-9.]+) ns/op", benchmarks), 2U);
   EXPECT_EQ(median_of("([0-9.]+) ns", "gpu0 step 1 lr 1e-3: 5 ns\ngpu1 step 20 lr 0.1: 6 ns\n"), 2U);
   EXPECT_EQ(median_of("([0-9.]+) ns", "runs: 1 ns 2 ns\n3 ns\n"), 3U);
