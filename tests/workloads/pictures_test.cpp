@@ -27,9 +27,9 @@ std::vector<std::uint8_t> halves(int width, int height, std::array<std::uint8_t,
 constexpr std::array<std::uint8_t, 3> kRed{200, 0, 0}, kBlue{0, 0, 120}, kGrey{50, 50, 50};
 
 /// Two classes with a picture each to train on, the first of them to be judged by.
-class Pictures : public testing::Test {
+class PictureFolders : public testing::Test {
  protected:
-  Pictures() {
+  PictureFolders() {
     png("train/cat/a.png", 8, 4, halves(8, 4, kRed, kBlue));
     jpeg("train/dog/b.JPG", 64, 32, halves(64, 32, kGrey, kGrey));
     png("val/dog/c.png", 2, 2, halves(2, 2, kRed, kBlue));
@@ -64,7 +64,7 @@ class Pictures : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(Pictures, AreTheirMiddleSquareAndOfTheClassOfTheirFolder) {
+TEST_F(PictureFolders, AreTheirMiddleSquareAndOfTheClassOfTheirFolder) {
   const Dataset data = load();
   EXPECT_THAT(data.shape.sizes, ElementsAre(3, 4, 4));
   EXPECT_EQ(data.classes, 2);
@@ -81,7 +81,7 @@ TEST_F(Pictures, AreTheirMiddleSquareAndOfTheClassOfTheirFolder) {
   for (std::size_t i = 48; i < 96; ++i) EXPECT_NEAR(data.train.bytes[i], 50, 2) << "JPEG loses a little";
 }
 
-TEST_F(Pictures, AreScaledDownByMeansAndUpByRepeating) {
+TEST_F(PictureFolders, AreScaledDownByMeansAndUpByRepeating) {
   const Dataset one = load(1);
   EXPECT_EQ(one.train.bytes[0], 100) << "half of the middle is red";
   EXPECT_EQ(one.train.bytes[2], 60);
@@ -91,14 +91,14 @@ TEST_F(Pictures, AreScaledDownByMeansAndUpByRepeating) {
   EXPECT_EQ(eight.test.bytes[4], 0);
 }
 
-TEST_F(Pictures, MayLieInTestAndBesideOtherFiles) {
+TEST_F(PictureFolders, MayLieInTestAndBesideOtherFiles) {
   std::filesystem::rename(folder_ / "val", folder_ / "test");
   write_bytes(folder_ / "train/cat/notes.txt", "no picture");
   std::filesystem::create_directories(folder_ / "train/.cache");
   EXPECT_EQ(load().train.count(), 2);
 }
 
-TEST_F(Pictures, ThatAreDamagedAreNamed) {
+TEST_F(PictureFolders, ThatAreDamagedAreNamed) {
   write_bytes(path("train/cat/a.png"), "no picture");
   refused("train/cat/a.png: Not a PNG file");
   std::filesystem::remove(folder_ / "train/cat/a.png");
@@ -110,7 +110,7 @@ TEST_F(Pictures, ThatAreDamagedAreNamed) {
   refused("train/cat/a.jpg: Premature end of JPEG file");
 }
 
-TEST_F(Pictures, OfOneClassOrOfOneThatNobodyLearnsAreRefused) {
+TEST_F(PictureFolders, OfOneClassOrOfOneThatNobodyLearnsAreRefused) {
   png("val/cow/d.png", 2, 2, halves(2, 2, kRed, kBlue));
   refused("val has a class cow, and train has none");
   std::filesystem::remove_all(folder_ / "train/dog");
@@ -119,7 +119,7 @@ TEST_F(Pictures, OfOneClassOrOfOneThatNobodyLearnsAreRefused) {
   refused("has train, and neither val nor test");
 }
 
-TEST_F(Pictures, ThatFillTheMemoryAreRefusedBeforeTheyAreRead) {
+TEST_F(PictureFolders, ThatFillTheMemoryAreRefusedBeforeTheyAreRead) {
   expect_error([&] { load(16'384); }, ExitCode::usage, HasSubstr("are 2.42 GB at 16384 pixels a side"),
                HasSubstr("a smaller --image-size"));
 }
