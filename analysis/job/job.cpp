@@ -141,6 +141,21 @@ void read_buckets(TrainingJob& job, const std::vector<ComparedStep>& shown) {
   if (!timed) job.communication = Seconds(0);
 }
 
+/// A smaller share of a step is no model's computation: kernels are missing.
+constexpr double kHardly = 0.001;
+
+/// Passes of several micro-batches at once, as in DualPipe, leave none to the last one that the host calls.
+void doubt_passes(TrainingJob& job) {
+  if (!job.compute || *job.compute < kHardly * job.step) return;
+  if (!job.backward || *job.backward >= kHardly * job.step) return;
+  job.recordings[job.shown].no_backward =
+      "The last backward pass has hardly any kernels of its own: forward and backward passes run beside each other, "
+      "and "
+      "what each takes is not known.";
+  job.forward.reset();
+  job.backward.reset();
+}
+
 void read_times(TrainingJob& job, const std::vector<ComparedStep>& steps) {
   job.step = *mean_of(steps, [](const ComparedStep& step) { return std::optional(step.recorded->time); });
   job.forward = mean_of(steps, [](const ComparedStep& step) { return step.recorded->backward_began; });
@@ -153,6 +168,7 @@ void read_times(TrainingJob& job, const std::vector<ComparedStep>& steps) {
   job.optimizer_began = mean_of(steps, [](const ComparedStep& step) { return step.recorded->optimizer_began; });
   job.optimizer = mean_of(steps, [](const ComparedStep& step) { return step.recorded->optimizer; });
   job.exposed = *mean_of(steps, [](const ComparedStep& step) { return std::optional(step.recorded->exposed); });
+  doubt_passes(job);
   if (job.forward && job.backward)
     job.update = std::max(Seconds(0), job.step - *job.forward - *job.backward - job.exposed);
 }
@@ -292,9 +308,6 @@ void make_workload(TrainingJob& job, const std::vector<ComparedStep>& steps, con
   for (const JobBucket& bucket : job.buckets)
     job.workload->buckets.push_back(tensors.list.empty() ? 1 : bucket.tensors);
 }
-
-/// A smaller share of a step is no model's computation: kernels are missing.
-constexpr double kHardly = 0.001;
 
 /// Where the device waits for its host, the profiler, which holds the host up, makes the step longer: on an H100 by 20
 /// to 50 % (ResNet-50 in bf16 took 26 ms instead of 22, GPT-2 small 53 instead of 36).

@@ -236,6 +236,18 @@ TEST_F(Kineto, SaysWhereTheDeviceWaitsForItsHost) {
   EXPECT_THAT(job(steps_of_a_host_that_runs_ahead(), 0, "").unknown, Not(Contains(HasSubstr("idle"))));
 }
 
+TEST_F(Kineto, KnowsNoSplitWhereTheLastBackwardPassHasNoKernels) {
+  TraceText trace;
+  trace.mark("ProfilerStep#1", 0, 100);
+  trace.kernel("forward and backward, side by side", 1, 1, 1, 95);
+  trace.host("autograd::engine::evaluate_function: ConvBackward0", 95, 95.01, 2);
+  const TrainingJob job = this->job(trace, 0, "");
+  EXPECT_FALSE(job.forward);
+  EXPECT_FALSE(job.backward);
+  EXPECT_THAT(job.unknown, Contains(HasSubstr("run beside each other")));
+  EXPECT_FALSE(job.workload);
+}
+
 TEST_F(Kineto, BlamesNoHostWhereTheFileHasHardlyAnyKernels) {
   TraceText trace;
   for (int step = 0; step < 3; ++step) {
