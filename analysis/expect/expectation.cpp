@@ -72,6 +72,14 @@ double floor_of(const Case& asked, const Profile& profile) {
   return std::max(kLeastTime, static_cast<double>(asked.collective.bytes) * (parts - 1) / parts / rate);
 }
 
+/// Whether it is expected to take less time than a ring over two nodes, whose NICs all of it passes.
+bool beats_a_ring(const ExpectedSize& size, const Profile& profile) {
+  const Case& asked = size.asked;
+  const double sent = bus_factor(asked.collective.name, asked.gpus) * static_cast<double>(asked.collective.bytes);
+  return asked.nodes == 2 && profile.domains_of(asked.gpus) == 2 &&
+         size.expected * (profile.line_rate * profile.nics).value < sent;
+}
+
 Case question(const Case& measured, const Profile& profile) {
   Case asked = measured;
   asked.evidence = Evidence::simulated;
@@ -375,13 +383,18 @@ Expectation expect(std::span<const CaseResult> results, std::string_view gpu, co
     throw Error(ExitCode::usage, "nothing in it can be compared with a cluster",
                 refusals.empty() ? "give what a benchmark of collectives has printed" : *refusals.begin());
   std::ranges::stable_sort(expectation.sizes, {}, [](const ExpectedSize& size) { return size.asked.collective.bytes; });
-  if (!gpu.empty() && !profile.gpu.empty() && !is_gpu_of_catalogue(gpu, profile.gpu))
+  const bool other_gpu = !gpu.empty() && !profile.gpu.empty() && !is_gpu_of_catalogue(gpu, profile.gpu);
+  if (other_gpu)
     expectation.notes.push_back(
         fmt::format("Warning: it was measured on {}, and {} has {}.", gpu, profile.name, profile.gpu));
+  if (std::ranges::any_of(expectation.sizes, [&](const ExpectedSize& size) { return beats_a_ring(size, profile); }))
+    expectation.notes.emplace_back(
+        "Bus bandwidth counts what a ring sends. A tree between two nodes sends about half of it, so that it can be up "
+        "to twice what their NICs carry.");
   for (const std::string& why : expectation.failures) expectation.notes.push_back(fmt::format("Failed: {}.", why));
   for (const std::string& why : refusals) expectation.notes.push_back(fmt::format("Left out: {}.", why));
   std::ranges::copy(curve_notes(asked, {&profile, 1}), std::back_inserter(expectation.notes));
-  expectation.suspicions = suspicions(expectation, profile, stop);
+  if (!other_gpu) expectation.suspicions = suspicions(expectation, profile, stop);
   return expectation;
 }
 

@@ -127,6 +127,16 @@ TEST(Expect, WarnsWhereItWasMeasuredOnAnotherGpu) {
   const std::vector<CaseResult> results{measured(8, 1, 1024, 4e-5)};
   EXPECT_THAT(expect(results, "AMD Instinct MI300X", h100, 0, kNoStop).notes, ElementsAre(HasSubstr("MI300X")));
   EXPECT_THAT(expect(results, "NVIDIA H100 80GB HBM3", h100, 0, kNoStop).notes, IsEmpty());
+  const auto slow = measured_on(*slow_causes()[1].on(lab_cluster(), true), 16, 2);
+  EXPECT_THAT(expect(slow, "NVIDIA H100 80GB HBM3", h100, 0, kNoStop).suspicions, Not(IsEmpty()));
+  EXPECT_THAT(expect(slow, "AMD Instinct MI300X", h100, 0, kNoStop).suspicions, IsEmpty()) << "it is the other GPU";
+}
+
+TEST(Expect, SaysWhyTwoNodesMayBeFasterThanTheirNics) {
+  const auto notes = [](int nodes) { return expectation(measured_on(lab_cluster(), 8 * nodes, nodes)).notes; };
+  EXPECT_THAT(notes(2), Contains(HasSubstr("A tree between two nodes")));
+  EXPECT_THAT(notes(1), Not(Contains(HasSubstr("A tree"))));
+  EXPECT_THAT(notes(4), Not(Contains(HasSubstr("A tree"))));
 }
 
 TEST(Expect, LeavesOutWhatCannotBeComparedAndRefusesWhereThatIsAll) {
