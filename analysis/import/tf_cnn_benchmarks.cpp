@@ -90,7 +90,7 @@ ImportedOutput parse_tf_cnn(std::string_view text, std::string_view file_name, c
 
 extern constinit const ImportFormat kTfCnnBenchmarksFormat{
     .name = "tf-cnn-benchmarks",
-    .summary = "total images/sec of tf_cnn_benchmarks and of Horovod's synthetic benchmarks",
+    .summary = "total images/sec, as Horovod's benchmarks print it too",
     .example = "python tf_cnn_benchmarks.py --model=vgg16 > 1.txt",
     .recognises = is_tf_cnn,
     .parse = parse_tf_cnn};
