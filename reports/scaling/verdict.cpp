@@ -9,6 +9,7 @@
 #include "analysis/points/lead.hpp"
 #include "collectives/base/text.hpp"
 #include "reports/scaling/scaling.hpp"
+#include "workloads/presets/preset.hpp"
 
 namespace hbench {
 namespace {
@@ -40,10 +41,12 @@ std::string condition_in_words(const Point& point) {
   return point.narrowed ? point.narrowed->in_words(whole_percent(*point.efficiency_low)) : "";
 }
 
-/// As the first word of a sentence; `int8` stays what it is.
+/// As the first word of a sentence; what people type, `int8` or the preset `ddp`, stays what it is.
 std::string first_word(const std::string& text) {
   const bool digits = std::ranges::any_of(text, [](unsigned char each) { return std::isdigit(each) != 0; });
-  return digits ? text : capitalized(text);
+  const std::string_view word = std::string_view(text).substr(0, text.find_first_of(" :"));
+  const bool preset = std::ranges::any_of(presets(), [&](const Preset* each) { return each->name == word; });
+  return digits || preset ? text : capitalized(text);
 }
 
 /// How much a sentence has room for.

@@ -116,6 +116,13 @@ TEST(ScalingVerdict, CallsTheSidesLevelWithinTheErrorOfAPair) {
             "is ahead of the best parameter servers: 1.14 (1.03 to 1.26) times as fast.");
 }
 
+TEST(ScalingVerdict, BeginsASentenceWithAPresetAsItIsTyped) {
+  Point ddp = simulated("vgg16", "slow", 8, kRings, 0.5);
+  ddp.asked.strategy.preset = "ddp";
+  EXPECT_THAT(verdicts_on({ddp, simulated("vgg16", "slow", 8, kServers, 0.47)}),
+              HasSubstr("simulated. ddp and the best parameter servers are level"));
+}
+
 TEST(ScalingVerdict, SaysWhoIsLikelyAhead) {
   const Point ring = simulated("vgg16", "slow", 8, kRings, 0.5),
               servers = simulated("vgg16", "slow", 8, kServers, 0.45);
