@@ -86,10 +86,17 @@ class Devices {
   double last_ = -1;
 };
 
-/// Puts blanks in the place of the bars that Markdown has between columns.
-std::string without_bars(std::string_view text) {
+/// Puts blanks in the place of the bars that Markdown has between columns, and of the commas of a table of CSV.
+std::string plain_table(std::string_view text) {
   std::string plain(text);
   std::ranges::replace(plain, '|', ' ');
+  bool commas = false;
+  for (const std::string_view line : lines_of(plain)) {
+    const bool has_commas = line.find(',') != line.npos;
+    commas = has_commas && (commas || (line.find("size") != line.npos && line.find("busbw") != line.npos));
+    const auto begin = plain.begin() + (line.data() - plain.data());
+    if (commas) std::replace(begin, begin + std::ssize(line), ',', ' ');
+  }
   return plain;
 }
 
@@ -220,7 +227,7 @@ bool is_row(std::string_view line) {
 }  // namespace
 
 bool is_nccl_tests_output(std::string_view text) {
-  const std::string plain = without_bars(text);
+  const std::string plain = plain_table(text);
   for (const std::string_view line : lines_of(plain))
     if (line.find("nThread ") != line.npos || line.find("out-of-place") != line.npos ||
         NcclTestsTable::of_names(line, "") || is_row(line))
@@ -230,7 +237,7 @@ bool is_nccl_tests_output(std::string_view text) {
 
 std::vector<NcclTestsOutput> read_nccl_tests(std::string_view text, std::string_view file_name) {
   refuse_several_nodes(text, file_name);
-  return NcclTestsReader(file_name).read(without_bars(text));
+  return NcclTestsReader(file_name).read(plain_table(text));
 }
 
 }  // namespace hbench

@@ -214,7 +214,12 @@ std::string nccl_version_text(std::string_view code) {
 }
 
 std::optional<NcclTestsTable> NcclTestsTable::of_names(std::string_view line, std::string_view above) {
-  const Words words = words_of(line);
+  Words words, units;  // what stands in brackets behind a name is its unit
+  for (const std::string_view word : words_of(line)) {
+    const bool is_unit = word.starts_with('(') && word.ends_with(')') && !words.empty();
+    if (is_unit) units.back() = word.substr(1, word.size() - 2);
+    if (!is_unit) words.push_back(word), units.emplace_back();
+  }
   const auto has = [&](std::string_view name) { return std::ranges::find(words, name) != words.end(); };
   if (!has("size") || !has("type") || !has("busbw")) return std::nullopt;
   // The names stand together, and end with the line.
@@ -224,6 +229,11 @@ std::optional<NcclTestsTable> NcclTestsTable::of_names(std::string_view line, st
   NcclTestsTable table;
   table.label_ = label_before(line, static_cast<std::size_t>(first->data() - line.data()));
   table.columns_ = columns_of({first, words.end()});
+  for (std::size_t i = 0; i < table.columns_.size(); ++i) {
+    double& known = table.columns_[i].unit;
+    const auto unit = unit_of(units[static_cast<std::size_t>(first - words.begin()) + i]);
+    if (unit && known != 1 && (*unit >= 1e6) == (known >= 1e6)) known = *unit;
+  }
   table.cpu_times_ = has("cputime");
   table.in_place_only_ = above.find("in-place") != above.npos && above.find("out-of-place") == above.npos;
   return table;

@@ -81,9 +81,9 @@ std::string pattern_for(std::string_view text) {
 /// Says what to do with a text that no format recognises, by what it looks like.
 std::string way_out(std::string_view text) {
   constexpr std::string_view kTable =
-      "a table of collectives is read with a time for each size, of one collective and number of nodes: as nccl-tests, "
-      "OSU and IMB print it, or with their columns size (B), type, redop, time (us), algbw, busbw "
-      "(GB/s) and --collective, --ranks, --nodes; ";
+      "a table of one collective and number of nodes is read as nccl-tests, OSU and IMB print it, or under a line of "
+      "names such as 'size type redop time busbw' (bytes, us, GB/s; time may be left out), with --collective, "
+      "--ranks, --nodes; ";
   constexpr std::string_view kJson =
       R"(JSON is read of lines such as {"step_ms": 12.3, "tokens_per_s": 4e5}, or a list [{"name": "step", )"
       R"("unit": "ms", "value": 12.3}]; )";

@@ -228,9 +228,9 @@ TEST(UnknownImports, AreRefusedWithTheWayOut) {
           "hbench track init --pattern 'step: ([0-9.]+) ms' --unit ms -- COMMAND tracks a number in a "
           "text; hbench list imports has the formats, and --as names one",
       table =
-          "a table of collectives is read with a time for each size, of one collective and number of "
-          "nodes: as nccl-tests, OSU and IMB print it, or with their columns size (B), type, redop, time "
-          "(us), algbw, busbw (GB/s) and --collective, --ranks, --nodes; " +
+          "a table of one collective and number of nodes is read as nccl-tests, OSU and IMB print it, or under a line "
+          "of names such as 'size type redop time busbw' (bytes, us, GB/s; time may be left out), with --collective, "
+          "--ranks, --nodes; " +
           rest,
       json =
           "JSON is read of lines such as {\"step_ms\": 12.3, \"tokens_per_s\": 4e5}, or a list [{\"name\": "

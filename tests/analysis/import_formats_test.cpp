@@ -36,6 +36,19 @@ TEST(ImportFormats, AreRecognisedByWhatTheyHold) {
   expect_error([] { find_import_format("nccl-test"); }, ExitCode::usage, HasSubstr("no import format 'nccl-test'"));
 }
 
+TEST(ImportFormats, MayHaveUnitsBehindNamesAndCommasBetweenColumns) {
+  const ImportHints hints{.collective = "all-reduce", .ranks = 8, .nodes = 1};
+  for (const char* text :
+       {"size (B)  type  redop  time (ms)  busbw (GB/s)\n1048576 float sum 0.0412 44.5\n",
+        "size (B),type,redop,time (ms),busbw (GB/s)\n1048576,float,sum,0.0412,44.5\n",
+        "| size (B) | type | redop | busbw (GB/s) |\n|---|---|---|---|\n| 1048576 | float | sum | 44.5 |\n"}) {
+    const ImportedOutput output = imported(text, "a.txt", hints);
+    ASSERT_EQ(output.cases.size(), 1U) << text;
+    EXPECT_EQ(output.cases[0].asked.collective.bytes, 1048576) << text;
+    EXPECT_NEAR(output.cases[0].samples.at(0).value, 41.2e-6, 1e-7) << text;
+  }
+}
+
 TEST(ImportFormats, AreNotNestedDeep) {
   const std::string nest = std::string(200'000, '[') + std::string(200'000, ']');
   for (const std::string& text : {google_benchmark_example(), nvbench_example(), nccl_tests_json_example(),
