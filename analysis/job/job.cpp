@@ -146,8 +146,7 @@ constexpr double kHardly = 0.001;
 
 /// Passes of several micro-batches at once, as in DualPipe, leave none to the last one that the host calls.
 void doubt_passes(TrainingJob& job) {
-  if (!job.compute || *job.compute < kHardly * job.step) return;
-  if (!job.backward || *job.backward >= kHardly * job.step) return;
+  if (!job.compute || !job.backward || *job.backward >= kHardly * job.step) return;
   job.recordings[job.shown].no_backward =
       "The last backward pass has hardly any kernels of its own: forward and backward passes run beside each other, "
       "and "
@@ -312,7 +311,7 @@ void make_workload(TrainingJob& job, const std::vector<ComparedStep>& steps, con
 /// Where the device waits for its host, the profiler, which holds the host up, makes the step longer: on an H100 by 20
 /// to 50 % (ResNet-50 in bf16 took 26 ms instead of 22, GPT-2 small 53 instead of 36).
 void note_idle(TrainingJob& job) {
-  if (!job.compute || !job.backward) return;
+  if (!job.compute) return;
   if (*job.compute < kHardly * job.step) {
     job.unknown.push_back(
         fmt::format("The file has hardly any kernels of a step ({:.3g} ms of {:.4g} ms), so whether the GPU waits for "
@@ -320,6 +319,7 @@ void note_idle(TrainingJob& job) {
                     job.compute->value * 1e3, job.step.value * 1e3));
     return;
   }
+  if (!job.backward) return;
   Seconds at_work = *job.compute + job.exposed;
   for (const JobTraffic& kind : job.others) at_work += kind.alone;
   job.idle = std::max(Seconds(0), job.step - at_work);
