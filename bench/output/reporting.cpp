@@ -144,9 +144,10 @@ Table matrix(const std::vector<Point>& all) {
       if (std::ranges::find(labels, label) == labels.end()) labels.push_back(label);
   }
   const int global = groups.front().points.front()->asked.global_batch;
-  table.caption = fmt::format("{}{}simulated: % of ideal speed (90 % band); times as fast, ?: likely",
+  table.caption = fmt::format("{}{}simulated: % of ideal speed{} (90 % band); times as fast, ?: likely",
                               gpus.size() == 1 ? fmt::format("{} GPUs, ", *gpus.begin()) : "",
-                              global > 0 ? fmt::format("strong scaling of {} samples a step, ", global) : "");
+                              global > 0 ? fmt::format("strong scaling of {} samples a step, ", global) : "",
+                              global > 0 ? " at a row's batch" : "");
   const auto column = [&](const std::string& name, bool numeric, int priority) {
     table.columns.emplace_back(name, numeric, priority);
   };

@@ -251,7 +251,8 @@ ExitCode run_profile_init(const Call& call) {
   }
   if (const std::vector<std::string> flags = lacking(cluster); !flags.empty() && !terminal)
     throw Error(ExitCode::usage, fmt::format("a profile needs {}", fmt::join(flags, ", ")),
-                "give these flags; there is no terminal to ask on");
+                "give these flags; there is no terminal to ask on. What nvidia-smi topo -m prints has the links of a "
+                "node: --topology FILE");
   ask_for_rest(cluster, shown, std::cin, std::cout);
   const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
   const std::string day = date_text(today);
