@@ -83,7 +83,7 @@ const std::vector<Layer> kRooms{
     {"analysis/trace", {"analysis/statistics", "analysis/records"}},
     {"analysis/points", {"analysis/statistics", "analysis/records", "analysis/published", "analysis/trace"}},
     {"analysis/store", {"analysis/records", "analysis/points"}},
-    {"analysis/import", {"analysis/records", "analysis/points", "analysis/store"}},
+    {"analysis/import", {"analysis/statistics", "analysis/records", "analysis/points", "analysis/store"}},
     {"analysis/prediction",
      {"analysis/statistics", "analysis/records", "analysis/published", "analysis/trace", "analysis/points",
       "analysis/store"}},

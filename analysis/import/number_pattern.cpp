@@ -9,6 +9,7 @@
 #include <cctype>
 #include <utility>
 
+#include "analysis/statistics/statistics.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 
@@ -147,6 +148,14 @@ std::string_view in_another_way(std::string_view text, const TextMatch& match, c
   return is_other_unit(letters, unit) ? text.substr(begin, piece.size() + letters.size()) : piece;
 }
 
+/// Returns whether the first of some values is far from the others, as one that was made while something warmed up.
+bool warms_up(const std::vector<double>& values) {
+  constexpr double kFar = 3;
+  if (values.size() < 3) return false;
+  const double others = median({values.begin() + 1, values.end()});
+  return values.front() > kFar * others || values.front() < others / kFar;
+}
+
 }  // namespace
 
 /// A number, as the text has it.
@@ -257,7 +266,7 @@ ImportedOutput NumberPattern::read(std::string_view text, std::string_view file_
         "begin the pattern with the words before one of them (after (?s) those of lines above), and track the others "
         "by commands of their own");
   if (request_.take == TakeNumbers::last) found.erase(found.begin(), found.end() - 1);
-  ImportedCases cases;
+  std::vector<double> values;
   std::optional<StoredUnit> first;
   for (const Found& each : found) {
     const std::string where = fmt::format("{}:{}", file_name, each.line);
@@ -272,10 +281,18 @@ ImportedOutput NumberPattern::read(std::string_view text, std::string_view file_
     if (quantity.unit != first->unit)
       refuse(fmt::format("{}: it is in {}, and the number before it in {}", where, quantity.unit, first->unit),
              "a pattern is of numbers of one kind");
-    cases.add(imported_benchmark("pattern", request_.name), quantity.metric, std::array{*value * quantity.factor},
-              quantity.unit);
+    values.push_back(*value * quantity.factor);
   }
-  return {.cases = cases.take()};
+  ImportedOutput output;
+  if (request_.take == TakeNumbers::median && warms_up(values)) {
+    output.left_out.push_back(
+        fmt::format("the first, {} in line {}, looks like warm-up", found.front().number, found.front().line));
+    values.erase(values.begin());
+  }
+  ImportedCases cases;
+  cases.add(imported_benchmark("pattern", request_.name), first->metric, values, first->unit);
+  output.cases = cases.take();
+  return output;
 }
 
 std::vector<TextMatch> matches_of(std::string_view expression, std::string_view text, std::size_t most) {

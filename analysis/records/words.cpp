@@ -49,7 +49,7 @@ std::string time_text(double seconds) {
 std::string value_text(double value, std::string_view unit) {
   if (unit == "s") return time_text(value);
   if (unit == "B/s") return fmt::format("{:.4g} GB/s", value / 1e9);
-  return fmt::format("{:.4g} {}", value, unit);
+  return value >= 1e4 && value < 1e7 ? fmt::format("{:.0f} {}", value, unit) : fmt::format("{:.4g} {}", value, unit);
 }
 
 std::string some_of(std::span<const std::string> names, std::size_t named, std::string_view between) {

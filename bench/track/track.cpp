@@ -168,12 +168,6 @@ bool is_built_here() {
   return top.good() && installation().worker.string().starts_with(top.out + "/");
 }
 
-/// Returns whether the first of some values is far above the others, as one that was made while something warmed up.
-bool warms_up(const std::vector<double>& values) {
-  constexpr double kFar = 3;
-  return values.size() > 2 && values.front() > kFar * median(std::vector<double>(values.begin() + 1, values.end()));
-}
-
 /// `: 255 ms`, `: median of 4, 150 ms to 4.04 s`; empty where nothing of it counts.
 std::string printed_in_words(const CaseResult& result) {
   const TrackedMetric metric = tracked_metric(result);
@@ -182,9 +176,8 @@ std::string printed_in_words(const CaseResult& result) {
   const auto [least, most] = std::ranges::minmax(launches.front());
   const std::string value = value_text(median(launches.front()), metric.unit);
   if (least == most) return ": " + value;
-  return fmt::format(": {}, median of {}, {} to {}{}", value, launches.front().size(), value_text(least, metric.unit),
-                     value_text(most, metric.unit),
-                     warms_up(launches.front()) ? "; the first looks like warm-up: --take last leaves it out" : "");
+  return fmt::format(": {}, median of {}, {} to {}", value, launches.front().size(), value_text(least, metric.unit),
+                     value_text(most, metric.unit));
 }
 
 /// What one launch of it prints, in lines. \throws Error where it cannot be launched, or its output is not understood.
