@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <vector>
 
 #include "collectives/base/text.hpp"
@@ -228,6 +229,51 @@ void job_fields(Row& row, const TrainingJob& job, const std::string& workload_fi
   row.field("workload", if_stated(workload_file), "the file that was written");
 }
 
+/// Boxes in one row that is to scale, each behind the one before.
+class RowToScale {
+ public:
+  static constexpr int kColumns = 66;
+
+  RowToScale(std::string name, Seconds whole) : row_{.name = std::move(name)}, whole_(whole) {}
+
+  /// One too short for a column of its own is left out where the one before reaches so far.
+  void add(Seconds begin, Seconds end, const std::string& text) {
+    const int taken = row_.boxes.empty() ? 0 : row_.boxes.back().end, first = std::max(column(begin), taken);
+    const int last = std::min(std::max(column(end), column(begin) + 1), kColumns);
+    if (begin < end && first < last)
+      row_.boxes.push_back({first, last, text.substr(0, static_cast<std::size_t>(last - first))});
+  }
+  Lanes::Row take() { return std::move(row_); }
+
+ private:
+  int column(Seconds at) const { return static_cast<int>(std::lround(kColumns * (at / whole_))); }
+
+  Lanes::Row row_;
+  Seconds whole_;
+};
+
+/// A step with known passes: what a rank computes, and the buckets one after the other, as `TrainingJob::replayed`.
+Lanes drawn(const TrainingJob& job) {
+  const Seconds turn = *job.forward, computed = turn + *job.backward, arrived = computed + job.exposed;
+  RowToScale compute("compute", job.step), network("network", job.step);
+  compute.add(Seconds(0), turn, "forward");
+  compute.add(turn, computed, "backward");
+  compute.add(computed, arrived, "wait");
+  compute.add(arrived, job.step, "update");
+  std::vector<std::size_t> order(job.buckets.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return job.buckets[i].launched; });
+  Seconds end;
+  for (const std::size_t i : order) {
+    const Seconds begin = std::max(end, job.buckets[i].launched);
+    end = begin + job.buckets[i].duration.value_or(Seconds(0));
+    network.add(begin, end, std::to_string(i + 1));
+  }
+  Lanes lanes{.title = fmt::format("The step of {:.1f} ms, to scale", job.step.value * 1e3), .rows = {compute.take()}};
+  if (end.value > 0) lanes.rows.push_back(network.take());
+  return lanes;
+}
+
 /// The share of a step that is worth a change.
 constexpr double kMuch = 0.1;
 
@@ -351,6 +397,7 @@ Document job_document(const TrainingJob& job, const std::string& workload_file,
   if (job.steps > 0 || job.hang.empty()) document.blocks.emplace_back(Paragraph{facts(job)});
   if (!job.unknown.empty()) document.blocks.emplace_back(Warnings{job.unknown});
   if (job.steps == 0 && !job.hang.empty()) return document;
+  if (job.forward && job.backward && job.step.value > 0) document.blocks.emplace_back(drawn(job));
   document.blocks.emplace_back(times_table(job));
   document.add_table(bucket_table(job));
   document.add_table(table_of(job.others, traffic_fields,

@@ -159,5 +159,20 @@ TEST(JobAnswer, OfAJobThatHungBeforeAStepStandsAlone) {
   EXPECT_TRUE(nlohmann::json::parse(job_json(job, {}))["communication_seconds"].is_null());
 }
 
+// Forward 50, backward 100 of 200 ms; buckets of 30 ms leave at 100 and 150 and the last arrives at 180.
+TEST(JobPicture, IsToScaleWithTheBucketsBehindEachOther) {
+  const Lanes lanes = all_of<Lanes>(job_document(overlapped(0.03), {})).at(0);
+  EXPECT_EQ(lanes.title, "The step of 200.0 ms, to scale");
+  EXPECT_EQ(to_text(lanes),
+            "compute  [----forward----][-----------backward------------][-wait--]update.\n"
+            "network                                   [---1----]      [---2----]\n");
+  TrainingJob many = overlapped(0.03);
+  many.buckets.assign(500, many.buckets[0]);
+  for (JobBucket& bucket : many.buckets) bucket.duration = Seconds(1e-4);
+  EXPECT_LE(to_text(all_of<Lanes>(job_document(many, {})).at(0)).find('\n'), 80);
+  many.backward.reset();
+  EXPECT_TRUE(all_of<Lanes>(job_document(many, {})).empty()) << "its passes are not known";
+}
+
 }  // namespace
 }  // namespace hbench::job_answer_test
