@@ -296,7 +296,7 @@ class NcclTests {
       return UnreadTest{"it ran on one GPU: nothing is exchanged", "run it on two GPUs or more"};
     const int ranks = test.ranks > 0 ? test.ranks : hints_.ranks;
     if (ranks < 2)
-      return UnreadTest{"its list of devices does not say on how many GPUs of how many nodes it ran",
+      return UnreadTest{"it does not say on how many GPUs of how many nodes it ran",
                         "add such as --ranks 16 --nodes 2"};
     const auto exact = std::ranges::find_if(test.rows, [](const NcclTestsRow& row) { return row.bytes > 0; });
     if (exact == test.rows.end())

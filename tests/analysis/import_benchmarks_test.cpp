@@ -289,7 +289,7 @@ TEST(UnknownImports, AreRefusedWithTheWayOut) {
       {libtest_example() + libtest_example(), "a.txt: two benchmarks are called 'sort::small'", each_its_own},
       {llama_bench_example() + llama_bench_example(),
        "a.txt: two benchmarks are called 'llama 1B Q4_0 n_prompt=512 n_gen=0'", each_its_own},
-      {rewritten(kRewritten), "a.txt: its list of devices does not say on how many GPUs of how many nodes it ran",
+      {rewritten(kRewritten), "a.txt: it does not say on how many GPUs of how many nodes it ran",
        "add such as --ranks 16 --nodes 2"},
       {rewritten(kRewritten),
        "a.txt: it has no column 'time', and does not say of which collective its busbw is",

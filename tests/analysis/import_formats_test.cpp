@@ -78,7 +78,7 @@ TEST(NcclTestsFormat, NeedsTheRanksWhereItsListOfDevicesHasGapsOrGroups) {
   for (const std::string& text :
        {replaced(nccl_tests_example(), "Rank  3", "Rank  7"), replaced(nccl_tests_example(), "Group  0", "Group  1")}) {
     expect_error([&] { imported(text); }, ExitCode::usage,
-                 "a.txt: its list of devices does not say on how many GPUs of how many nodes it ran",
+                 "a.txt: it does not say on how many GPUs of how many nodes it ran",
                  "add such as --ranks 16 --nodes 2");
     EXPECT_EQ(imported(text, "a.txt", {.ranks = 4}).cases[0].asked.gpus, 4);
   }
@@ -111,8 +111,7 @@ TEST(NcclTestsFormat, IsReadOfItsRowsAlone) {
   EXPECT_EQ(output.cases[0].asked.gpus, 4);
   EXPECT_THAT(values(output.cases[0], "out_of_place_seconds"), ElementsAre(DoubleEq(22.5e-6)));
   expect_error([&] { imported(rows); }, ExitCode::usage,
-               "a.txt: its list of devices does not say on how many GPUs of how many nodes it ran",
-               "add such as --ranks 16 --nodes 2");
+               "a.txt: it does not say on how many GPUs of how many nodes it ran", "add such as --ranks 16 --nodes 2");
 }
 
 TEST(NcclTestsFormat, SaysThatATestFailed) {
