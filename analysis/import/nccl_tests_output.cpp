@@ -133,6 +133,10 @@ class NcclTestsReader {
     throw Error(ExitCode::usage, fmt::format("{}: {}", where(), what), std::string(hint));
   }
 
+  void check_units(const std::string& fault) const {
+    if (!fault.empty()) fail_here(fault, "nccl-tests prints times in us and bandwidths in GB/s");
+  }
+
   bool has_rows() const { return !test_.rows.empty() || !faults_.empty(); }
 
   void begin() {
@@ -170,8 +174,9 @@ class NcclTestsReader {
       if (table->has_cpu_times())
         fail_here("its times are those of the CPU's calls", "measure without -C, so that it prints how long each took");
       table_ = std::move(*table);
+      check_units(table_.fault());
     } else if (const std::string fault = table_.read_units(line); !fault.empty()) {
-      fail_here(fault, "nccl-tests prints times in us and bandwidths in GB/s");
+      check_units(fault);
     } else if (auto read = table_.read(line)) {
       add(std::move(*read), line);
     }

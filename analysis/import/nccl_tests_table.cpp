@@ -52,6 +52,19 @@ std::optional<double> unit_of(std::string_view text) {
   return unit && !unit->is_rate ? std::optional(unit->factor) : std::nullopt;
 }
 
+/// Takes the unit that a table states of a column. Returns what is wrong with it, or nothing.
+std::string take_unit(NcclTestsColumn& column, std::string_view stated) {
+  const auto unit = column.unit == 1 ? std::optional(1.0) : unit_of(stated);
+  const bool alike = unit && (*unit >= 1e6) == (column.unit >= 1e6);
+  if (!alike || (column.field == Field::size && stated != "B"))
+    return fmt::format("its column '{}' is in '{}'", column.name, stated);
+  column.unit = *unit;
+  return "";
+}
+
+bool is_bracketed(std::string_view word) { return word.starts_with('(') && word.ends_with(')'); }
+std::string_view inside(std::string_view bracketed) { return bracketed.substr(1, bracketed.size() - 2); }
+
 Field field_of(std::string_view name) {
   static constexpr std::array<std::pair<std::string_view, Field>, 11> kNames{{{"size", Field::size},
                                                                               {"count", Field::count},
@@ -215,11 +228,11 @@ std::string nccl_version_text(std::string_view code) {
 
 std::optional<NcclTestsTable> NcclTestsTable::of_names(std::string_view line, std::string_view above) {
   Words words, units;  // what stands in brackets behind a name is its unit
-  for (const std::string_view word : words_of(line)) {
-    const bool is_unit = word.starts_with('(') && word.ends_with(')') && !words.empty();
-    if (is_unit) units.back() = word.substr(1, word.size() - 2);
-    if (!is_unit) words.push_back(word), units.emplace_back();
-  }
+  for (const std::string_view word : words_of(line))
+    if (is_bracketed(word) && !words.empty())
+      units.back() = inside(word);
+    else
+      words.push_back(word), units.emplace_back();
   const auto has = [&](std::string_view name) { return std::ranges::find(words, name) != words.end(); };
   if (!has("size") || !has("type") || !has("busbw")) return std::nullopt;
   // The names stand together, and end with the line.
@@ -229,11 +242,10 @@ std::optional<NcclTestsTable> NcclTestsTable::of_names(std::string_view line, st
   NcclTestsTable table;
   table.label_ = label_before(line, static_cast<std::size_t>(first->data() - line.data()));
   table.columns_ = columns_of({first, words.end()});
-  for (std::size_t i = 0; i < table.columns_.size(); ++i) {
-    double& known = table.columns_[i].unit;
-    const auto unit = unit_of(units[static_cast<std::size_t>(first - words.begin()) + i]);
-    if (unit && known != 1 && (*unit >= 1e6) == (known >= 1e6)) known = *unit;
-  }
+  auto unit = units.begin() + (first - words.begin());
+  for (NcclTestsColumn& column : table.columns_)
+    if (const std::string_view stated = *unit++; !stated.empty() && table.fault_.empty())
+      table.fault_ = take_unit(column, stated);
   table.cpu_times_ = has("cputime");
   table.in_place_only_ = above.find("in-place") != above.npos && above.find("out-of-place") == above.npos;
   return table;
@@ -242,23 +254,17 @@ std::optional<NcclTestsTable> NcclTestsTable::of_names(std::string_view line, st
 std::string NcclTestsTable::read_units(std::string_view line) {
   const Words words = words_of(line);
   auto word = std::ranges::find(words, std::string_view("(B)"));
+  const auto is_unit = [&](auto at) { return at != words.end() && is_bracketed(*at); };
   for (NcclTestsColumn& column : columns_) {
     if (column.field != Field::size && column.field != Field::count && column.field != Field::time &&
         column.field != Field::algbw && column.field != Field::busbw && !column.name.starts_with("i_"))
       continue;
-    const auto is_unit = [&] { return word != words.end() && word->starts_with('(') && word->ends_with(')'); };
-    const auto known = [&]() -> std::optional<double> {
-      const auto unit = is_unit() ? unit_of(word->substr(1, word->size() - 2)) : std::nullopt;
-      return unit && (*unit >= 1e6) == (column.unit >= 1e6) ? unit : std::nullopt;
-    };
-    if (!is_unit()) return "";
-    const std::string_view stated = word->substr(1, word->size() - 2);
-    if (column.unit != 1) {
-      // Where the column of times was taken out, its unit may still stand there.
-      while (is_unit() && !known() && !has(Field::time)) ++word;
-      if (!known()) return fmt::format("its column '{}' is in '{}'", column.name, stated);
-      column.unit = *known();
-    }
+    if (!is_unit(word)) return "";
+    std::string fault = take_unit(column, inside(*word));
+    // The unit of a column of times that was taken out may still stand there.
+    while (!fault.empty() && !has(Field::time) && is_unit(std::next(word)))
+      if (take_unit(column, inside(*++word)).empty()) fault.clear();
+    if (!fault.empty()) return fault;
     ++word;
   }
   return "";

@@ -65,8 +65,8 @@ class NcclTestsTable {
  public:
   /// The usual columns, for rows that stand without names.
   NcclTestsTable() = default;
-  /// The columns of a line that names them, of which time and algbw may be missing; none for other lines.
-  /// `above` is the line before it, which says what is in place.
+  /// The columns of a line that names them, of which time and algbw may be missing, with their units behind them or
+  /// not; none for other lines. `above` is the line before it, which says what is in place.
   static std::optional<NcclTestsTable> of_names(std::string_view line, std::string_view above);
 
   /// Takes the units below the names, `(B) (elements) (us) ...`; other lines change nothing. Returns what is wrong with
@@ -80,6 +80,8 @@ class NcclTestsTable {
   /// The row of a line; none where it is not one.
   std::optional<Read> read(std::string_view line) const;
 
+  /// What is wrong with the units behind the names; empty where nothing is.
+  const std::string& fault() const { return fault_; }
   bool has_cpu_times() const { return cpu_times_; }
   bool has(NcclTestsColumn::Field field) const {
     return std::ranges::find(columns_, field, &NcclTestsColumn::field) != columns_.end();
@@ -94,6 +96,7 @@ class NcclTestsTable {
   std::string fault_of_beginning(std::string_view line) const;
 
   std::string label_;  ///< of the launcher
+  std::string fault_;
   Columns columns_;
   bool in_place_only_ = false, cpu_times_ = false;
 };

@@ -49,6 +49,14 @@ TEST(ImportFormats, MayHaveUnitsBehindNamesAndCommasBetweenColumns) {
   }
 }
 
+TEST(ImportFormats, RefuseUnitsBehindNamesThatTheyDoNotKnow) {
+  for (const auto& [names, why] : {std::pair{"size (B) type redop busbw (Gb/s)", "its column 'busbw' is in 'Gb/s'"},
+                                   {"size (KB) type redop busbw (GB/s)", "its column 'size' is in 'KB'"},
+                                   {"size (B) type redop time (GB/s) busbw", "its column 'time' is in 'GB/s'"}})
+    expect_error([&] { imported(fmt::format("{}\n1048576 float sum 44.5 44.5\n", names)); }, ExitCode::usage,
+                 fmt::format("a.txt:1: {}", why));
+}
+
 TEST(ImportFormats, AreNotNestedDeep) {
   const std::string nest = std::string(200'000, '[') + std::string(200'000, ']');
   for (const std::string& text : {google_benchmark_example(), nvbench_example(), nccl_tests_json_example(),
