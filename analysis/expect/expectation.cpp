@@ -72,7 +72,7 @@ double floor_of(const Case& asked, const Profile& profile) {
   return std::max(kLeastTime, static_cast<double>(asked.collective.bytes) * (parts - 1) / parts / rate);
 }
 
-/// Whether it is expected to take less time than a ring over two nodes, whose NICs all of it passes.
+/// Returns whether a size is expected to take less time than a ring over two nodes, whose NICs all of it passes.
 bool beats_a_ring(const ExpectedSize& size, const Profile& profile) {
   const Case& asked = size.asked;
   const double sent = bus_factor(asked.collective.name, asked.gpus) * static_cast<double>(asked.collective.bytes);
@@ -207,16 +207,14 @@ class Suspects {
         suspect(std::string(cause.what), std::string(cause.check), rate(plan_.cases.front(), *sick));
     suspect_unit("it is in steps/s", samples_);
     if (found_.asked.gpus > 2) suspect_rate_of_one();
-    const double furthest = std::min(kFurthestStep, kExplains * std::log(found_.expected / found_.measured));
-    const auto is_too_far = [&](const TrainingSuspicion& each) { return !each.fitted && each.off > furthest; };
-    std::erase_if(suspicions_, is_too_far);
     std::ranges::stable_sort(suspicions_, {}, &TrainingSuspicion::off);
     suspect_links();
     suspect_compute();
     suspect_host();
     // Half of what is expected has many causes: a mistake of the person is the last.
     if (found_.asked.gpus == 2) suspect_rate_of_one();
-    std::erase_if(suspicions_, is_too_far);
+    const double furthest = std::min(kFurthestStep, kExplains * std::log(found_.expected / found_.measured));
+    std::erase_if(suspicions_, [&](const TrainingSuspicion& each) { return !each.fitted && each.off > furthest; });
     return std::move(suspicions_);
   }
 

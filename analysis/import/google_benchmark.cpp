@@ -99,7 +99,7 @@ class GoogleBenchmarkReader {
   }
 
  private:
-  /// Of old versions the name has its aggregate.
+  /// Keeps a median. Old versions have the aggregate in the name.
   void read_aggregate(const JsonValue& entry, const std::string& name) {
     const bool old = !entry.has("run_type");
     std::optional<JsonValue>& median = aggregates_[old ? name.substr(0, name.rfind('_')) : name];

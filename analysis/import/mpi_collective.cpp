@@ -81,13 +81,11 @@ void MpiReader::take_column(std::size_t column, std::string_view unit) {
 void MpiReader::leave_out_line(std::string_view why) { tables_.leave_out(fmt::format("line {}: {}", line_, why)); }
 
 void MpiReader::add_row(const std::vector<std::string_view>& words, bool wrong) {
+  std::string_view time = column_ < words.size() ? words[column_] : "";
   // `out-of-mem.; needed X= 1.004 GB` in place of a time has numbers further on.
-  const auto last = words.cbegin() + static_cast<std::ptrdiff_t>(std::min(column_ + 1, words.size()));
-  const auto word =
-      std::find_if_not(words.begin(), last, [](std::string_view each) { return finite_number(each).has_value(); });
-  const std::string_view time = word != last             ? word->substr(0, word->find(".;"))
-                                : column_ < words.size() ? words[column_]
-                                                         : "";
+  const auto last = words.begin() + static_cast<std::ptrdiff_t>(std::min(column_ + 1, words.size()));
+  const auto remark = std::find_if_not(words.begin(), last, finite_number);
+  if (remark != last) time = remark->substr(0, remark->find(".;"));
   const auto size = finite_number(words[0]), number = finite_number(time);
   if (!size || *size < 0 || *size > kMostMessageBytes)
     return leave_out_line(fmt::format("'{}' is no number of bytes", words[0]));

@@ -372,12 +372,12 @@ class NcclTests {
 
 ImportedOutput parse_nccl_tests(std::string_view text, std::string_view file_name, const ImportHints& hints) {
   std::vector<NcclTestsOutput> tests = read_nccl_tests(text, file_name);
-  const std::vector<TextMatch> failure = matches_of("Test (?:NCCL |CUDA |MPI )?failure [^\n\r]*", text, 1);
-  if (failure.empty()) return cases_of(std::move(tests), file_name, hints);
-  const std::string why = fmt::format("the test failed: {}", failure[0][0]);
-  if (std::ranges::all_of(tests, [](const NcclTestsOutput& test) { return test.rows.empty(); }))
-    refuse_file(file_name, why, "run it with NCCL_DEBUG=INFO, which says why, and give the output of one that ends");
-  tests.back().left_out.push_back(why);
+  for (const TextMatch& failure : matches_of("Test (?:NCCL |CUDA |MPI )?failure [^\n\r]*", text, 1)) {
+    const std::string why = fmt::format("the test failed: {}", failure[0]);
+    if (std::ranges::all_of(tests, [](const NcclTestsOutput& test) { return test.rows.empty(); }))
+      refuse_file(file_name, why, "run it with NCCL_DEBUG=INFO, which says why, and give the output of one that ends");
+    tests.back().left_out.push_back(why);
+  }
   return cases_of(std::move(tests), file_name, hints);
 }
 

@@ -227,7 +227,7 @@ std::vector<NumberPattern::Found> NumberPattern::find(std::string_view text) con
   int number = 0;
   std::string_view above;
   for (const std::string_view line : lines_of(text)) {
-    // What is indented belongs to a line above that is not: `Benchmark 1: NAME` of hyperfine.
+    // An indented line belongs to one above that is not: `Benchmark 1: NAME` of hyperfine.
     const bool belongs =
         line.starts_with(' ') && !above.empty() && above.front() != ' ' && above.size() <= kLongestLine;
     if (++number; line.size() <= kLongestLine) find_in(line, number, belongs ? last_words(above) + " " : "");

@@ -40,10 +40,10 @@ void refuse_stranger(std::string_view text, std::string_view file_name) {
 constexpr std::string_view kCollectives =
     R"((?im)busbw|algbw|^[^0-9\n]*bandwidth[^0-9\n]*gb/s[^0-9\n]*$|^\W*[0-9.]+ *[kmg]i?b\W[^\n]*[0-9] *g(?:b/s|bps))";
 
-/// What Megatron prints, whose logs import-job reads: of others it has no use.
+/// A mark of Megatron, whose logs import-job reads: of others it has no use.
 constexpr std::string_view kTraining = R"(elapsed time per iteration \()";
 
-/// What programs print for people, and the flag with which they write the JSON that is read.
+/// A table that a program prints for people, and the flag with which it writes the JSON that is read.
 struct Printed {
   std::string_view mark;  ///< an expression
   std::string_view program, flag;

@@ -149,8 +149,7 @@ void doubt_passes(TrainingJob& job) {
   if (!job.compute || !job.backward || *job.backward >= kHardly * job.step) return;
   job.recordings[job.shown].no_backward =
       "The last backward pass has hardly any kernels of its own: forward and backward passes run beside each other, "
-      "and "
-      "what each takes is not known.";
+      "and what each takes is not known.";
   job.forward.reset();
   job.backward.reset();
 }
@@ -186,13 +185,13 @@ void read_others(TrainingJob& job, const RecordedStep& step, const std::string& 
   for (auto& [name, kind] : kinds) job.others.push_back(std::move(kind));
 }
 
-/// Gradients that are scattered, and parameters that are gathered: FSDP, or the third stage of ZeRO.
+/// Returns whether plain data parallelism has such exchanges too: of buffers, losses and norms.
+bool is_usual(const std::string& operation) { return operation == "broadcast" || operation == "all-reduce"; }
+
+/// Finds gradients that are scattered, and parameters that are gathered: FSDP, or the third stage of ZeRO.
 void find_gathering(TrainingJob& job, const RecordedStep& step, const std::string& group) {
-  constexpr std::string_view kGather = "all-gather";
-  const auto is_gather = [&](const std::string& operation) { return operation == kGather; };
-  const auto is_part = [&](const std::string& operation) {
-    return is_gather(operation) || operation == "broadcast" || operation == "all-reduce";
-  };
+  const auto is_gather = [](const std::string& operation) { return operation == "all-gather"; };
+  const auto is_part = [&](const std::string& operation) { return is_gather(operation) || is_usual(operation); };
   const auto scatters = [&](const RecordedCollective& each) {
     return carries_gradients(each, group) && each.operation == "reduce-scatter";
   };
@@ -376,9 +375,7 @@ void note_unknown(TrainingJob& job, const JobTensors& tensors, const JobRequest&
         fmt::format("Parameters are sharded (FSDP, ZeRO-3): --method fsdp predicts it, and gathers them anew; the "
                     "{:.3g} ms that the GPU waits for them here are left out of the workload's passes.",
                     (job.gathering->forward + job.gathering->backward).value * 1e3));
-  else if (shown.sharded || std::ranges::any_of(job.others, [](const JobTraffic& kind) {
-             return kind.operation != "broadcast" && kind.operation != "all-reduce";
-           }))
+  else if (shown.sharded || !std::ranges::all_of(job.others, is_usual, &JobTraffic::operation))
     note("This job is not data parallelism alone: the exchanges in the last table are left out of what is predicted.");
   // The last one says why there is no workload.
   if (!job.backward)

@@ -68,8 +68,8 @@ struct TrainingJob {
   bool overlaps = true;          ///< gradients leave during the backward pass; false: all of them after it
   std::vector<JobBucket> buckets;
   std::vector<JobTraffic> others;
-  /// Of a job that shards its parameters, and exchanges nothing else: how long the GPU waits for them in either pass.
-  /// Absent where it is none.
+  /// The time for which the GPU waits for parameters in either pass, where the job shards them and exchanges nothing
+  /// else; absent of others.
   struct Gathering {
     Seconds forward, backward;
   };

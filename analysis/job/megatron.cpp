@@ -25,9 +25,10 @@ namespace {
 /// In milliseconds; Megatron-DeepSpeed, which trained BLOOM, says seconds: `(s):`.
 constexpr std::string_view kStep = "elapsed time per iteration (";
 constexpr std::string_view kForward = "forward-compute", kBackward = "backward-compute";
-/// What GPT-NeoX and DeepSpeed's fork call the same.
-constexpr std::array kOtherNames{std::pair{kForward, std::string_view("forward")},
-                                 std::pair{kBackward, std::string_view("backward")}};
+/// The passes, each by the names that Megatron and GPT-NeoX write.
+constexpr std::array kPasses{std::pair{kForward, kForward}, std::pair{kBackward, kBackward},  //
+                             std::pair{kForward, std::string_view("forward")},
+                             std::pair{kBackward, std::string_view("backward")}};
 /// Waiting for gradients, and for the parameters that other ranks updated. The older ones after the line.
 constexpr std::array<std::string_view, 5> kExchanges{"all-grads-sync", "params-all-gather",  //
                                                      "backward-params-all-reduce", "backward-reduce-model-grads",
@@ -122,8 +123,7 @@ class MegatronReader {
  private:
   void line(std::string_view line) {
     if (line.find(kStep) != line.npos) return iteration(line);
-    for (const std::string_view name : {kForward, kBackward}) timer(line, name, name, false);
-    for (const auto& [name, other] : kOtherNames) timer(line, name, other, false);
+    for (const auto& [name, written] : kPasses) timer(line, name, written, false);
     for (const std::string_view name : kExchanges) timer(line, name, name, true);
     if (log_.iterations.empty()) setting(line);
   }

@@ -73,8 +73,8 @@ ExitCode run(int argc, char** argv, std::span<const Verb* const> verbs, std::str
   if (first == "--version") return fmt::print("{}", version), ExitCode::good;
   const Call call{{words.begin() + 1, words.end()}, "hbench " + without_secrets(words)};
   const Verb& verb = find_verb(verbs, first);
-  if (const StartedRanks started = find_started_ranks(); verb.starts_ranks && started.ranks > 1 && !asks_for_help(call))
-    return refuse_among_ranks(verb, started);
+  if (verb.starts_ranks && !asks_for_help(call))
+    if (const StartedRanks started = find_started_ranks(); started.ranks > 1) return refuse_among_ranks(verb, started);
   const Libraries needed = verb.libraries == nullptr ? Libraries::none : verb.libraries(call);
   if (leave != nullptr && needed != Libraries::none && !asks_for_help(call)) leave(needed, {argv, argv + argc});
   return verb.run(call);

@@ -54,7 +54,7 @@ class Variables {
 constexpr const char *kSlurmNodes = "SLURM_JOB_NODELIST", *kFluxNodes = "FLUX_JOB_NNODES";
 constexpr const char* kNameThem = "name the hosts with -H or --hostfile";
 
-/// Of a host of the job, as its engine says; 0: it does not.
+/// Returns the GPUs of a host of the job, as its engine says; 0 where it does not.
 int gpus_of_a_host(const Variables& variables) {
   return std::max(variables.number("SLURM_GPUS_ON_NODE"), variables.number("SLURM_GPUS_PER_NODE"));
 }

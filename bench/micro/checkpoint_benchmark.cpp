@@ -1,5 +1,5 @@
-// How fast a rank's state of 102 MB, as much as a ResNet-50's parameters, is on the disk as a checkpoint. In turn with
-// it the same bytes are written as `dd bs=1M conv=fsync` writes them; medians.
+// The speed at which a rank's state of 102 MB, as much as a ResNet-50's parameters, gets to the disk as a checkpoint.
+// In turn with it the same bytes are written as `dd bs=1M conv=fsync` writes them; medians.
 //
 // `of_dd`: the speed of the checkpoint, its copy, checksum and renaming included, over that of the bare file.
 // `stall_ms`: for how long the training waits, which goes on while the file is written.
@@ -8,8 +8,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "bench/micro/in_turn.hpp"

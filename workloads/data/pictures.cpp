@@ -137,7 +137,7 @@ Dataset load_pictures(const std::string& folder, int image_size) {
   data.classes = static_cast<int>(train.size());
   if (data.classes < 2 || data.classes > kMostClasses)
     throw Error(ExitCode::usage, fmt::format("{} has {} folders of pictures", (base / "train").string(), data.classes),
-                fmt::format("2 to {} classes are told apart", kMostClasses));
+                fmt::format("pictures are of 2 to {} classes", kMostClasses));
   std::int64_t bytes = 0;
   for (const auto* of : {&train, &test})
     for (const auto& [name, pictures] : *of) bytes += std::ssize(pictures) * 3 * image_size * image_size;
