@@ -2,8 +2,8 @@
 #       -D LONG=<regular expression> -D OUTPUT=<file> -P discover.cmake
 # Writes the ctest entries of a GoogleTest program: one per test suite, run in one process; one per TEST for suites that
 # match SEPARATE. An entry that takes ten minutes has failed. Each entry writes its results to RESULTS/<entry>.xml, from
-# which tests/count counts single tests. Those that match SERIAL run beside no others, and those
-# that match LONG before the rest.
+# which tests/count counts single tests. Those that match SERIAL run beside no others and have the label `alone`, and those
+# that match LONG run before the rest.
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${PROGRAM} --gtest_list_tests
   OUTPUT_VARIABLE listed RESULT_VARIABLE status TIMEOUT 120)
@@ -18,15 +18,17 @@ set(entries)
 function(add_entry name filter)
   string(REPLACE "/" "." file "${name}")
   set(serial OFF)
+  set(labels ${LABELS})
   if(SERIAL AND name MATCHES "${SERIAL}")
     set(serial ON)
+    list(APPEND labels alone)
   endif()
   set(cost 0)  # what earlier runs took
   if(LONG AND name MATCHES "${LONG}")
     set(cost 60)
   endif()
   string(APPEND entries "add_test([=[${name}]=] [=[${PROGRAM}]=] [=[--gtest_filter=${filter}]=] [=[--gtest_output=xml:${RESULTS}/${file}.xml]=])\n"
-    "set_tests_properties([=[${name}]=] PROPERTIES LABELS [=[${LABELS}]=] TIMEOUT 600 COST ${cost} RUN_SERIAL ${serial})\n")
+    "set_tests_properties([=[${name}]=] PROPERTIES LABELS [=[${labels}]=] TIMEOUT 600 COST ${cost} RUN_SERIAL ${serial})\n")
   set(entries "${entries}" PARENT_SCOPE)
 endfunction()
 

@@ -40,9 +40,10 @@ Lateness drawn_lateness(double deviation, int workers) {
   auto draws = std::make_shared<std::vector<std::mt19937_64>>();
   for (int rank = 0; rank < workers; ++rank) draws->emplace_back(kSeed + static_cast<std::uint64_t>(rank));
   return [deviation, draws](Rank rank) {
-    // No pass takes less than a tenth of its time: of deviations of a few hundredths that never happens.
+    if (deviation <= 0) return 1.0;
     std::normal_distribution<double> normal(1, deviation);
-    return deviation > 0 ? std::max(0.1, normal((*draws)[static_cast<std::size_t>(rank)])) : 1.0;
+    // No pass takes less than a tenth of its time: of deviations of a few hundredths that never happens.
+    return std::max(0.1, normal((*draws)[static_cast<std::size_t>(rank)]));
   };
 }
 
