@@ -54,7 +54,8 @@ Span span_of(const Statement& row, std::int64_t case_id) {
             .lane = known_of(kLanes, row.integer(3), "lane", case_id),
             .kind = known_of(kSpanKinds, row.integer(4), "kind", case_id),
             .bucket = count_of(row, 7, "bucket", -1, case_id)};
-  if (span.lane == Lane::communication && span.kind < SpanKind::negotiation)
+  const bool computes = span.kind < SpanKind::negotiation || span.kind == SpanKind::input;
+  if (span.lane == Lane::communication && computes)
     refuse(case_id, fmt::format("is '{}' in the lane of communication", to_string(span.kind)));
   // What a step's time went to is a share of it.
   const std::int64_t duration = nanoseconds_of(row, 6, span.kind == SpanKind::step ? 1 : 0, case_id);

@@ -136,6 +136,7 @@ std::vector<RankLedger> step_ledgers(std::span<const Span> spans) {
     const Stretch step = own.of(SpanKind::step).front();
     Ledger ledger;
     ledger.compute = Seconds(own.total(SpanKind::forward) + own.total(SpanKind::backward));
+    ledger.input = Seconds(own.total(SpanKind::input));
     ledger.optimizer = Seconds(own.total(SpanKind::optimizer));
     for (const Stretch& wait : own.of(SpanKind::wait)) add_wait(ledger, own, wait, slowest_end(ranks, own, wait));
     ledger.unexplained = Seconds(std::max(0.0, step.end - step.begin - ledger.step().value));
@@ -166,7 +167,7 @@ std::vector<Sample> ledger_samples(const TracedStep& step) {
                          .unit = "s"});
     };
     for (const LedgerPart& each : kLedgerParts)
-      if (each.part != &Ledger::slowdown)
+      if (each.part != &Ledger::slowdown && (each.part != &Ledger::input || ledger.input > Seconds(0)))
         add(std::string(metric::kLedgerPrefix) + std::string(each.name), ledger.*each.part);
     Seconds backward;
     for (const Span& span : step.spans)

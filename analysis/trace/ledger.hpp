@@ -20,6 +20,7 @@ namespace hbench {
 /// to it. Of a step of several iterations, as local methods have them, it is the mean of these.
 struct Ledger {
   Seconds compute;      ///< forward and backward pass, as long as they take without communication where that is known
+  Seconds input;        ///< reads its next samples
   Seconds straggler;    ///< done with its own, it waits for the backward pass of the slowest rank
   Seconds slowdown;     ///< what the passes take longer beside communication; 0 where it is not known (in `compute`)
   Seconds exposed;      ///< no rank computes any more, and buckets are in flight
@@ -40,6 +41,7 @@ struct LedgerPart {
 /// In the order of reports.
 inline constexpr std::array kLedgerParts{
     LedgerPart{"compute", "compute", &Ledger::compute},
+    LedgerPart{"input", "reading samples", &Ledger::input},
     LedgerPart{"straggler", "waiting for the slowest rank", &Ledger::straggler},
     LedgerPart{"slowdown", "compute slowed by communication", &Ledger::slowdown},
     LedgerPart{"exposed", "exposed communication", &Ledger::exposed},

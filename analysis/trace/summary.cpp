@@ -20,7 +20,7 @@ constexpr double kLevel = 0.01;
 /// and all, show it.
 constexpr double kGlaring = 0.1;
 
-constexpr std::array kOwnParts{"forward", "backward", "optimizer", "between steps"};
+constexpr std::array<std::string_view, 5> kOwnParts{"input", "forward", "backward", "optimizer", "between steps"};
 /// A rank's own work in a step, in seconds, by part.
 using OwnWork = std::array<double, kOwnParts.size()>;
 
@@ -46,11 +46,10 @@ StepWork work_of(const TracedStep& step) {
       result.length = std::max(result.length, duration);
     }
     if (span.kind == SpanKind::wait) waited[span.rank] += duration;
-    if (span.kind == SpanKind::forward) result.work[span.rank][0] += duration;
-    if (span.kind == SpanKind::backward) result.work[span.rank][1] += duration;
-    if (span.kind == SpanKind::optimizer) result.work[span.rank][2] += duration;
+    const auto part = std::ranges::find(kOwnParts, to_string(span.kind));
+    if (part != kOwnParts.end()) result.work[span.rank][static_cast<std::size_t>(part - kOwnParts.begin())] += duration;
   }
-  for (auto& [rank, work] : result.work) work[3] = std::max(0.0, whole[rank] - waited[rank] - total(work));
+  for (auto& [rank, work] : result.work) work.back() = std::max(0.0, whole[rank] - waited[rank] - total(work));
   return result;
 }
 

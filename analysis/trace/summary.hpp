@@ -21,7 +21,7 @@ struct Straggler {
   std::size_t late = 0;   ///< steps in which it is the last, by more than noise
   std::size_t steps = 0;  ///< of all launches
   Seconds by;             ///< the median of these steps: its own work, beyond the middle one of the other ranks
-  std::string part;       ///< where most of that is: `forward`, `backward`, `optimizer`, `between steps`
+  std::string part;       ///< where most of that is: `input`, `forward`, `backward`, `optimizer`, `between steps`
   Seconds in_part;        ///< so much of it
 
   /// `rank 1 is late in 9 of 10 steps, by 4.8 ms, in backward`

@@ -20,15 +20,16 @@ enum class SpanKind : std::uint8_t {
   optimizer,      ///< applies them; with that the loss is read and checked
   negotiation,    ///< from this rank's last gradient of a bucket until the bucket leaves: ranks agree, policies wait
   communication,  ///< a bucket in flight
-  coding          ///< packs, compresses, decompresses or unpacks a bucket
+  coding,         ///< packs, compresses, decompresses or unpacks a bucket
+  input           ///< samples of a data set are read, put together and brought to the device
 };
 inline constexpr std::array kSpanKinds{SpanKind::step,          SpanKind::forward,   SpanKind::backward,
                                        SpanKind::wait,          SpanKind::optimizer, SpanKind::negotiation,
-                                       SpanKind::communication, SpanKind::coding};
+                                       SpanKind::communication, SpanKind::coding,    SpanKind::input};
 /// `forward`, `communication` ...
 inline std::string_view to_string(SpanKind kind) {
-  constexpr std::array<std::string_view, 8> kNames{"step",      "forward",     "backward",      "wait",
-                                                   "optimizer", "negotiation", "communication", "coding"};
+  constexpr std::array<std::string_view, 9> kNames{"step",        "forward",       "backward", "wait", "optimizer",
+                                                   "negotiation", "communication", "coding",   "input"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The threads of a process: compute, then rows of buckets, of coding and of negotiation, at most `kRowsOfAKind` of
-/// each.
+/// The threads of a process: compute, then rows of input, of buckets, of coding and of negotiation, at most
+/// `kRowsOfAKind` of each.
 constexpr int kCompute = 1;
 constexpr int kRowsOfAKind = 1000;
 
@@ -21,8 +21,8 @@ struct Rows {
   SpanKind kind;
   const char* name;
 };
-constexpr std::array kRows{Rows{SpanKind::communication, "buckets"}, Rows{SpanKind::coding, "copies and coding"},
-                           Rows{SpanKind::negotiation, "negotiation"}};
+constexpr std::array kRows{Rows{SpanKind::input, "input"}, Rows{SpanKind::communication, "buckets"},
+                           Rows{SpanKind::coding, "copies and coding"}, Rows{SpanKind::negotiation, "negotiation"}};
 
 std::int64_t in_nanoseconds(Seconds time) { return std::llround(time.value * 1e9); }
 
@@ -70,7 +70,7 @@ class Process {
 
   void write(Json& events, const Traced& each) {
     const Span& span = each.span;
-    const int thread = span.lane == Lane::compute ? kCompute : row_of(events, span);
+    const int thread = row_of(events, span);
     const std::int64_t begin = in_nanoseconds(span.begin), end = in_nanoseconds(span.end);
     Json args{{"step", each.iteration}};
     if (span.bucket >= 0) args["bucket"] = span.bucket;
@@ -87,6 +87,7 @@ class Process {
   /// The first row of its kind that is free: events of one thread must not overlap unless one contains the other.
   int row_of(Json& events, const Span& span) {
     const auto rows = std::ranges::find(kRows, span.kind, &Rows::kind);
+    if (rows == kRows.end()) return kCompute;
     std::vector<std::int64_t>& ends = ends_[span.kind];
     const auto free = std::ranges::find_if(ends, [&](std::int64_t end) { return end <= in_nanoseconds(span.begin); });
     const auto row = free - ends.begin();

@@ -15,11 +15,15 @@ struct LedgerPart {
   const char* column;
   bool always;  ///< also where it is 0 everywhere
 };
-constexpr std::array kParts{
-    LedgerPart{"compute", "compute", true},          LedgerPart{"straggler", "stragglers", true},
-    LedgerPart{"slowdown", "slowed compute", true},  LedgerPart{"exposed", "exposed communication", true},
-    LedgerPart{"negotiation", "negotiation", false}, LedgerPart{"coding", "copies and coding", false},
-    LedgerPart{"optimizer", "optimizer", false},     LedgerPart{"unexplained", "unexplained", false}};
+constexpr std::array kParts{LedgerPart{"compute", "compute", true},
+                            LedgerPart{"input", "input", false},
+                            LedgerPart{"straggler", "stragglers", true},
+                            LedgerPart{"slowdown", "slowed compute", true},
+                            LedgerPart{"exposed", "exposed communication", true},
+                            LedgerPart{"negotiation", "negotiation", false},
+                            LedgerPart{"coding", "copies and coding", false},
+                            LedgerPart{"optimizer", "optimizer", false},
+                            LedgerPart{"unexplained", "unexplained", false}};
 /// What `percent_cell` shows as more than nothing.
 constexpr double kVisible = 0.0005;
 

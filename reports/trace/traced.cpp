@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analysis/records/machine_facts.hpp"
 #include "analysis/trace/summary.hpp"
 #include "collectives/base/units_text.hpp"
@@ -17,10 +19,20 @@ struct Column {
   Seconds Ledger::*part;
   int priority;  ///< `Table::priority`
 };
-constexpr std::array kColumns{Column{"compute", &Ledger::compute, 0},         Column{"slowed", &Ledger::slowdown, 1},
-                              Column{"straggler", &Ledger::straggler, 0},     Column{"exposed", &Ledger::exposed, 0},
-                              Column{"negotiation", &Ledger::negotiation, 0}, Column{"coding", &Ledger::coding, 0},
-                              Column{"optimizer", &Ledger::optimizer, 0},     Column{"other", &Ledger::unexplained, 2}};
+constexpr std::array kColumns{Column{"compute", &Ledger::compute, 0},  Column{"input", &Ledger::input, 0},
+                              Column{"slowed", &Ledger::slowdown, 1},  Column{"straggler", &Ledger::straggler, 0},
+                              Column{"exposed", &Ledger::exposed, 0},  Column{"negotiation", &Ledger::negotiation, 0},
+                              Column{"coding", &Ledger::coding, 0},    Column{"optimizer", &Ledger::optimizer, 0},
+                              Column{"other", &Ledger::unexplained, 2}};
+
+/// Those of a case: where samples are drawn none are read.
+std::vector<Column> columns_of(const TraceSummary& summary) {
+  std::vector<Column> columns(kColumns.begin(), kColumns.end());
+  const bool reads =
+      std::ranges::any_of(summary.ranks, [](const RankLedger& each) { return each.ledger.input > Seconds(0); });
+  if (!reads) std::erase_if(columns, [](const Column& column) { return column.part == &Ledger::input; });
+  return columns;
+}
 
 std::string milliseconds(Seconds time) { return fmt::format("{:.1f}", time.value * 1e3); }
 
@@ -31,13 +43,14 @@ Table rank_table(const TracedCase& traced, const TraceSummary& summary) {
   Table table{.caption = "Milliseconds of a step, the medians over steps",
               .columns = {numbers("rank"), numbers("step")},
               .first_rows = kRanksShown};
-  for (const Column& column : kColumns) table.columns.push_back(numbers(column.title, column.priority));
+  const std::vector<Column> columns = columns_of(summary);
+  for (const Column& column : columns) table.columns.push_back(numbers(column.title, column.priority));
   for (const auto& [rank, ledger] : summary.ranks) {
     if (is_simulated(traced) && rank > 0) continue;
     const bool known = traced.alone > Seconds(0);
     const Ledger shown = known ? beside(ledger, traced.alone) : ledger;
     std::vector<std::string> row{is_simulated(traced) ? "any" : std::to_string(rank), milliseconds(shown.step())};
-    for (const Column& column : kColumns)
+    for (const Column& column : columns)
       row.push_back(column.part == &Ledger::slowdown && !known ? "-" : milliseconds(shown.*column.part));
     table.rows.push_back(std::move(row));
   }

@@ -108,7 +108,8 @@ TEST(StoreSpans, AreRefusedWhereNoRankWritesThem) {
   EXPECT_EQ(message_of("begin_ns = -9223372036854775807"), "a span of case 1 has a time of -9223372036854775807 ns");
   EXPECT_EQ(message_of("begin_ns = -5"), "") << "before the launch's first span";
   EXPECT_EQ(message_of("kind = 0"), "a span of case 1 is 'step' in the lane of communication");
-  EXPECT_EQ(message_of("kind = 8"), "span.kind of case 1 is 8, which this hbench does not know");
+  EXPECT_EQ(message_of("kind = 8"), "a span of case 1 is 'input' in the lane of communication");
+  EXPECT_EQ(message_of("kind = 9"), "span.kind of case 1 is 9, which this hbench does not know");
   EXPECT_EQ(message_of("lane = -1"), "span.lane of case 1 is -1, which this hbench does not know");
   EXPECT_EQ(message_of("rank = rank - 1"), "a span of case 1 is of rank -1");
   EXPECT_EQ(message_of("rank = rank + 2147483647"), "a span of case 1 is of rank 2147483648");

@@ -173,6 +173,28 @@ TEST(Straggler, MayBeLateBetweenSteps) {
   EXPECT_EQ(straggler->in_words(), "rank 0 is late in 8 of 8 steps, by 6 ms, in between steps");
 }
 
+// Rank 1 reads its samples from 1 to 7 ms of a step, and computes 6 ms later than rank 0.
+TEST(Straggler, MayBeLateBecauseItReadsItsSamplesSlowly) {
+  std::vector<TracedStep> steps;
+  for (int i = 0; i < 8; ++i) {
+    TracedStep step = step_of(0, i, {60, 66});
+    for (Span& span : step.spans)
+      if (span.rank == 1 && span.kind == SpanKind::forward) span.begin = Seconds(0.007), span.end = Seconds(0.016);
+    for (Span& span : step.spans)
+      if (span.rank == 1 && span.kind == SpanKind::backward) span.begin = Seconds(0.016);
+    step.spans.push_back(span_of(1, SpanKind::input, 1, 7));
+    steps.push_back(step);
+  }
+  const auto straggler = find_straggler(steps);
+  ASSERT_TRUE(straggler);
+  EXPECT_EQ(straggler->in_words(), "rank 1 is late in 8 of 8 steps, by 6 ms, in input");
+  const TraceSummary summary = summarize_trace(steps);
+  EXPECT_NEAR(summary.ranks[1].ledger.input.value, 0.006, kTolerance);
+  EXPECT_EQ(summary.ranks[0].ledger.input, Seconds(0));
+  const auto stored = ledger_samples(steps.front());
+  EXPECT_EQ(std::ranges::count(stored, "ledger/input", &Sample::metric), 1) << "of the rank that reads any";
+}
+
 // Ranks that differ by 5 % at random: each is the last now and then.
 TEST(Straggler, IsSeldomFoundInNoise) {
   std::mt19937 random(11);

@@ -26,11 +26,11 @@ Span span_of(Rank rank, SpanKind kind, double begin_us, double end_us, int bucke
 TracedStep example_step(int launch = 0) {
   return {.launch = launch,
           .iteration = 20,
-          .spans = {span_of(0, SpanKind::forward, 5, 30), span_of(0, SpanKind::backward, 30, 80),
-                    span_of(0, SpanKind::step, 0, 100.25), span_of(0, SpanKind::communication, 40, 60, 0),
-                    span_of(0, SpanKind::communication, 50, 90, 1), span_of(0, SpanKind::communication, 60, 70, 2),
-                    span_of(0, SpanKind::coding, 41, 42, 0), span_of(0, SpanKind::negotiation, 35, 40, 0),
-                    span_of(1, SpanKind::step, 0, 100)}};
+          .spans = {span_of(0, SpanKind::input, 0, 5), span_of(0, SpanKind::forward, 5, 30),
+                    span_of(0, SpanKind::backward, 30, 80), span_of(0, SpanKind::step, 0, 100.25),
+                    span_of(0, SpanKind::communication, 40, 60, 0), span_of(0, SpanKind::communication, 50, 90, 1),
+                    span_of(0, SpanKind::communication, 60, 70, 2), span_of(0, SpanKind::coding, 41, 42, 0),
+                    span_of(0, SpanKind::negotiation, 35, 40, 0), span_of(1, SpanKind::step, 0, 100)}};
 }
 
 json events_of(const std::vector<TracedStep>& steps, const char* phase) {
@@ -51,7 +51,7 @@ TEST(Perfetto, IsTheJsonObjectFormat) {
 
 TEST(Perfetto, HasACompleteEventForEachSpanInMicroseconds) {
   const json events = events_of({example_step()}, "X");
-  ASSERT_EQ(events.size(), 9U);
+  ASSERT_EQ(events.size(), 10U);
   for (const json& event : events) {
     EXPECT_TRUE(event.at("name").is_string());
     EXPECT_TRUE(event.at("cat").is_string());
@@ -84,7 +84,7 @@ TEST(Perfetto, NamesProcessesAndThreads) {
   for (const auto& [key, name] : names) processes.push_back(name);
   EXPECT_THAT(processes, ElementsAre("launch 1 rank 0", "launch 1 rank 1", "launch 2 rank 0", "launch 2 rank 1"));
   EXPECT_THAT(threads.begin()->second,
-              UnorderedElementsAre("compute", "buckets", "buckets 2", "copies and coding", "negotiation"));
+              UnorderedElementsAre("compute", "input", "buckets", "buckets 2", "copies and coding", "negotiation"));
 }
 
 // "Events of one thread may be nested": those that overlap otherwise are drawn wrong.

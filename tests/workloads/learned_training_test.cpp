@@ -61,6 +61,32 @@ TEST(LearnedTraining, EndsWithTheSameBitsForTheSameSeedAndOthersForAnother) {
   EXPECT_NE(trained(request)[0].value.digest, first[0].value.digest);
 }
 
+TEST(LearnedTraining, ShowsInATracedStepHowLongItReadsEachMicroBatch) {
+  TrainingRequest request = request_for("linear1d", 2, 1);
+  request.micro_batches = 2;
+  request.traced_steps = 1;
+  const auto traced = on_all_ranks(make_thread_endpoints(2), [&](Endpoint& endpoint) {
+    std::vector<Span> spans;
+    train(
+        request, &endpoint,
+        [&](const StepReport& report) {
+          if (!report.spans.empty()) spans.assign(report.spans.begin(), report.spans.end());
+        },
+        [](const Learned&) {});
+    return spans;
+  });
+  ASSERT_EQ(traced[0].failure, "");
+  std::vector<Span> passes;
+  for (const Span& span : traced[0].value)
+    if (span.kind == SpanKind::input || span.kind == SpanKind::forward) passes.push_back(span);
+  ASSERT_THAT(passes, SizeIs(4));
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    EXPECT_EQ(passes[i].kind, i % 2 == 0 ? SpanKind::input : SpanKind::forward) << i;
+    EXPECT_GT(passes[i].duration(), Seconds(0)) << i;
+    EXPECT_EQ(passes[i].begin, i > 0 ? passes[i - 1].end : passes[i].begin) << i;
+  }
+}
+
 // As published: logistic regression 32 %, three convolutions 94.
 TEST(LearnedTraining, OfALineLearnsLittle) {
   const auto ends = trained(request_for("linear1d", 1, 20));

@@ -43,6 +43,9 @@ class Compute {
   virtual void warm_up() = 0;
   /// Whether the next passes add their gradients to those that are there, and do not take their places.
   virtual void add_gradients(bool adds) = 0;
+  /// Reads a batch by its number, which the next `forward` is of and would read itself otherwise. Returns whether there
+  /// was anything to read: what is drawn is there from the beginning.
+  virtual bool fetch(int) { return false; }
   /// Drops the gradients, unless the next ones are added to them, and computes the loss of a batch by its number.
   virtual void forward(int batch) = 0;
   /// Computes the gradients of the loss times `scale`; `ready(tensor)` is called, by one thread at a time, once all

@@ -314,6 +314,7 @@ struct Replica::State {
   std::vector<at::Tensor> parameters;  ///< forward order
   std::vector<int> tensor_of;          ///< per parameter
   std::unique_ptr<BatchSource> source;
+  std::optional<std::pair<int, Batch>> fetched;  ///< the last one, with its number
   std::vector<std::vector<at::Tensor>> kept_states;
   std::vector<std::shared_ptr<torch::autograd::Node>> accumulators;
   const std::function<void(int)>* ready = nullptr;
@@ -421,8 +422,15 @@ void Replica::add_gradients(bool adds) { state_->adds = adds; }
 
 void Replica::leave_momenta(double divisor) { state_->gains = divisor; }
 
+bool Replica::fetch(int batch) {
+  if (state_->options.data == nullptr) return false;
+  translated([&] { state_->fetched = {batch, state_->source->batch(batch)}; });
+  return true;
+}
+
 void Replica::forward(int batch) {
-  translated([&] { state_->forward(state_->source->batch(batch)); });
+  const bool fetched = state_->fetched && state_->fetched->first == batch;
+  translated([&] { state_->forward(fetched ? state_->fetched->second : state_->source->batch(batch)); });
 }
 
 void Replica::backward(const std::function<void(int)>& ready, double scale) {

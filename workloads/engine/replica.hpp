@@ -57,6 +57,7 @@ class Replica final : public Compute {
 
   void warm_up() override;
   void add_gradients(bool adds) override;
+  bool fetch(int batch) override;
   void forward(int batch) override;
   void backward(const std::function<void(int)>& ready, double scale = 1) override;
   void leave_momenta(double divisor) override;

@@ -79,14 +79,16 @@ class SentBytes {
 };
 
 /// The forward pass of a step's last micro-batch, and before it all of the others, whose gradients stay here.
-void forward(Compute& compute, const TrainingRequest& request, int step, double scale) {
-  const int first = step * request.micro_batches;
-  for (int i = 0; i + 1 < request.micro_batches; ++i) {
-    compute.forward(first + i);
+void forward(Compute& compute, const TrainingRequest& request, int step, double scale, StepTrace& trace) {
+  const int first = step * request.micro_batches, last = first + request.micro_batches - 1;
+  for (int batch = first;; ++batch) {
+    if (compute.fetch(batch)) trace.lap(SpanKind::input);
+    compute.forward(batch);
+    if (batch == last) return trace.lap(SpanKind::forward);
     compute.backward({}, scale);
     compute.add_gradients(true);
+    trace.lap(SpanKind::forward);
   }
-  compute.forward(first + request.micro_batches - 1);
 }
 
 /// Faults are of the backward pass: what the device has left of the forward pass hides nothing of them.
@@ -182,10 +184,13 @@ class PlanWalk {
     for (const After& after : plan_.task(task).after) wait_for(after.task);
     switch (plan_.task(task).kind) {
       case TaskKind::forward:
-        plan_.task(task).unit == Task::kWhole ? forward(compute_, request_, step_, scale_.value())
-                                              : compute_.by_units()->forward(step_, plan_.task(task).unit);
-        announce_all(task);
-        return trace_.lap(SpanKind::forward);
+        if (plan_.task(task).unit == Task::kWhole) {
+          forward(compute_, request_, step_, scale_.value(), trace_);
+        } else {
+          compute_.by_units()->forward(step_, plan_.task(task).unit);
+          trace_.lap(SpanKind::forward);
+        }
+        return announce_all(task);
       case TaskKind::backward:
         backward(task);
         return trace_.lap(SpanKind::backward);
@@ -343,8 +348,7 @@ void train_alone(Compute& compute, const TrainingRequest& asked, const OnStep& o
   auto begin = job_begin;
   for (Phase phase = next_phase(request, progress); phase != Phase::stop; phase = next_phase(request, progress)) {
     if (phase == Phase::traced) trace.begin();
-    forward(compute, request, progress.steps, scale.value());
-    trace.lap(SpanKind::forward);
+    forward(compute, request, progress.steps, scale.value(), trace);
     strike(request, 0, progress.steps, compute.device());
     compute.backward({}, scale.value());
     compute.add_gradients(false);
