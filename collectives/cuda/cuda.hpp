@@ -48,7 +48,4 @@ bool cuda_compresses(const Compressor& compressor);
 /// Why a compressor cannot be used where data lie on a GPU, for a person; empty where it can.
 std::string refuse_on_gpu(const CompressorChoice& compressor);
 
-/// The same where NCCL moves what travels, as it is.
-std::string refuse_by_nccl(const CompressorChoice& compressor);
-
 }  // namespace hbench

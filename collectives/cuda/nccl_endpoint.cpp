@@ -181,10 +181,7 @@ class NcclEndpoint final : public Endpoint {
   Device& device() override { return *device_; }
 
   std::unique_ptr<Operation> prepare(const Schedule& schedule, const Operand& operand, const Codec* codec) override {
-    if (codec != nullptr)
-      throw Error(ExitCode::usage, "NCCL's messages carry elements as they are: no codec works on each of them",
-                  "choose another compressor, or the executor cuda");
-    return std::make_unique<GroupedProgram>(plan_for(schedule, transport().rank()), messages_, operand);
+    return std::make_unique<GroupedProgram>(plan_for(schedule, transport().rank()), messages_, operand, codec);
   }
 
   std::unique_ptr<Operation> vendor(CollectiveKind collective, const Operand& operand) override {

@@ -58,12 +58,4 @@ std::string refuse_on_gpu(const CompressorChoice& choice) {
   return fmt::format("{} has no kernels for a GPU; {}", choice.compressor->name, those_that_have());
 }
 
-std::string refuse_by_nccl(const CompressorChoice& choice) {
-  const bool messages = choice.both_sides || choice.compressor->exchange == Exchange::per_hop;
-  if (choice.verbatim() || !messages) return refuse_on_gpu(choice);
-  return fmt::format(
-      "{} encodes every message, and NCCL's are sent as they are; the executor cuda has messages of ours",
-      choice.text());
-}
-
 }  // namespace hbench

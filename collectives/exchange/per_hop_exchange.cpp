@@ -54,6 +54,7 @@ class PerHop final : public Operation {
     program_->restart();
     begun_ = false;
   }
+  void take_turn() override { program_->take_turn(); }
   std::string waiting_for() const override { return program_->waiting_for(); }
   std::vector<Rank> waiting_ranks() const override { return program_->waiting_ranks(); }
 

@@ -22,8 +22,7 @@ class StagedExchange final : public Operation {
   }
 
   bool progress() override {
-    if (!begun_) stages_->begin();
-    begun_ = true;
+    if (!begun_) begin();
     for (; !at_end(); ++next_) {
       if (!running().progress()) return false;
       stages_->after(next_);
@@ -38,6 +37,11 @@ class StagedExchange final : public Operation {
     next_ = 0;
   }
 
+  /// All programs queue at once, before those of any other exchange, because ranks differ in which they progress next.
+  void take_turn() override {
+    for (const auto& program : stages_->programs) program->take_turn();
+  }
+
   std::string waiting_for() const override {
     if (at_end()) return device_.query(end_) ? "" : "its device to finish";
     return running().waiting_for().append(stages_->part(next_));
@@ -47,6 +51,11 @@ class StagedExchange final : public Operation {
   }
 
  private:
+  void begin() {
+    take_turn();
+    stages_->begin();
+    begun_ = true;
+  }
   bool at_end() const { return next_ == stages_->programs.size(); }
   Operation& running() const { return *stages_->programs[next_]; }
 
@@ -206,8 +215,6 @@ class LowRank final : public ExchangeStages {
 
   void begin() override {
     const Stopwatch stopwatch(times_ != nullptr ? &times_->encode : nullptr);
-    // Both queue here, before any other exchange, because ranks differ in which exchange they progress next.
-    for (const auto& program : programs) program->take_turn();
     ++memory_->step;
     state_.begin(operand_.floats());
   }

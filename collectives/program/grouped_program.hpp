@@ -10,6 +10,7 @@
 
 #include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/device/device.hpp"
+#include "collectives/program/messages.hpp"
 #include "collectives/schedule/schedule.hpp"
 #include "collectives/transport/transport.hpp"
 
@@ -60,10 +61,12 @@ class GroupedMessages {
 
 /// Enqueues rounds as fast as `messages` take them; between rounds the device waits for its peers only. Programs on the
 /// same messages are enqueued one after the other, in the order of their first `progress`, which must be the same on
-/// all ranks. `messages` and the operand's memory outlive it. Destroyed early, it cancels its messages.
+/// all ranks. With a codec chunks are encoded before the round that sends them, and decoded behind it. `messages`,
+/// `codec` and the operand's memory outlive it. Destroyed early, it cancels its messages.
 class GroupedProgram final : public Operation {
  public:
-  GroupedProgram(RankPlan plan, GroupedMessages& messages, const Operand& operand);
+  /// \param codec null: elements travel as they are
+  GroupedProgram(const RankPlan& plan, GroupedMessages& messages, const Operand& operand, const Codec* codec = nullptr);
   ~GroupedProgram() override;
 
   bool progress() override;
@@ -76,20 +79,20 @@ class GroupedProgram final : public Operation {
   /// Enqueues what can be enqueued now; true once all rounds are.
   bool enqueue();
   void begin();
-  void begin(const RankPlan::Step& step);
-  void finish(const RankPlan::Step& step);
-  void finish();
-  std::span<std::byte> chunks(const Transfer& transfer) const;
-  /// Whether what arrives must not be written before the round is over.
-  bool staged(const RankPlan::Step& step, const Transfer& receive) const;
-  std::size_t staging_of(const RankPlan::Step& step) const;
+  void begin_round();
+  void finish_round();
+  /// Those of the round that is being enqueued: receives, then sends.
+  std::span<const Message> round() const;
+  std::span<std::byte> landing(const Message& receive) const;
 
-  RankPlan plan_;
+  bool in_place_;  ///< messages carry elements as they are, which land where they belong
   GroupedMessages& messages_;
   Device& device_;
   Operand operand_;
+  MessagePlan plan_;
   DeviceMemory staging_;
-  std::vector<std::span<std::byte>> landings_;  ///< of the round that is being enqueued
+  ChunkImage image_;
+  std::int32_t run_ = 0;  ///< how often it was restarted
   std::size_t round_ = 0;
   std::optional<Turns::Ticket> turn_;
   bool begun_ = false;

@@ -8,6 +8,8 @@ namespace {
 
 /// Staged messages begin on cache lines of their own.
 constexpr std::size_t kAlignment = 64;
+/// ... and have room to begin as what they are added to does: a GPU then takes so many bytes at a time.
+constexpr std::size_t kPhase = 16;
 
 bool overlaps_any(const Transfer& transfer, const std::vector<Transfer>& others) {
   return std::ranges::any_of(others, [&](const Transfer& other) { return overlap(transfer, other); });
@@ -18,6 +20,10 @@ class Layout {
  public:
   Layout(const RankPlan& plan, const Codec* codec, std::int64_t elements, std::size_t element_size)
       : plan_(plan), codec_(codec), uses_(static_cast<std::size_t>(plan.schedule.chunks)) {
+    out_.rank = plan.rank;
+    out_.world = plan.schedule.world;
+    out_.collective = plan.schedule.collective;
+    out_.rounds = plan.schedule.rounds;
     for (int chunk = 0; chunk < plan.schedule.chunks; ++chunk) {
       const ElementRange range = plan.schedule.range(chunk, 1, elements);
       const std::size_t bytes = codec != nullptr && range.size() > 0
@@ -44,7 +50,7 @@ class Layout {
 
   MessagePlan finished() {
     out_.steps.push_back(static_cast<int>(out_.messages.size()));
-    out_.rounds_result = exchanges_ && plan_.copies && plan_.schedule.collective == CollectiveKind::all_reduce;
+    out_.rounds_result = exchanges_ && plan_.copies && out_.collective == CollectiveKind::all_reduce;
     return std::move(out_);
   }
 
@@ -96,7 +102,7 @@ class Layout {
       }
       uses.readers.push_back(static_cast<int>(index));
     }
-    if (codec_ == nullptr || plan_.rank >= plan_.schedule.world.workers) return;
+    if (codec_ == nullptr || out_.is_dedicated()) return;
     const bool exchange = std::ranges::any_of(step.receives, [&](const Transfer& receive) {
       return receive.kind == TransferKind::reduce && overlap(receive, chunks_of(send));
     });
@@ -120,7 +126,7 @@ class Layout {
     receive.staged = receive.held || receive.kind == TransferKind::reduce;
     if (!receive.staged) return;
     receive.offset = step_staging_;
-    step_staging_ += (receive.bytes + kAlignment - 1) / kAlignment * kAlignment;
+    step_staging_ += (receive.bytes + kPhase + kAlignment - 1) / kAlignment * kAlignment;
   }
 
   const RankPlan& plan_;
@@ -208,6 +214,19 @@ void ChunkImage::apply(const Message& message, std::span<const std::byte> payloa
     codec_->decode(payload.subspan(place.at - message.at, place.bytes), message.kind, floats(place));
     chunk = {.encoded = copies, .written_back = copies};
   });
+}
+
+void ChunkImage::finish() {
+  if (plan_.rounds_result) round_result();
+  // Averages are not within groups, where parts are not those of ranks.
+  if (plan_.is_dedicated() || operand_.op != ReduceOp::average) return;
+  const int workers = plan_.world.workers;
+  if (plan_.collective == CollectiveKind::all_reduce)
+    device_.finish(operand_.type, operand_.op, workers, operand_.buffer);
+  if (plan_.collective == CollectiveKind::reduce_scatter) {
+    const std::size_t part = plan_.chunks.size() / static_cast<std::size_t>(workers);
+    device_.finish(operand_.type, operand_.op, workers, elements_of(static_cast<std::size_t>(plan_.rank) * part, part));
+  }
 }
 
 void ChunkImage::round_result() {

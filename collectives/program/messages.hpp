@@ -1,7 +1,7 @@
 #pragma once
 
 /// A rank's plan worked out for one element count and codec: which bytes go where, and what waits for what. Internal to
-/// `rank_program.cpp`.
+/// the programs of this folder.
 ///
 /// Messages lie in an *image* of the buffer: the buffer itself, or, where a codec encodes what travels, the encoded
 /// forms of all chunks side by side. Chunks are encoded one by one, so that a chunk has one encoded form whichever
@@ -61,6 +61,10 @@ struct ChunkPlace {
 };
 
 struct MessagePlan {
+  Rank rank = 0;
+  World world;
+  CollectiveKind collective = CollectiveKind::all_reduce;
+  int rounds = 0;                 ///< of the schedule
   std::vector<Message> messages;  ///< step by step; within a step receives, then sends, each in posting order
   std::vector<int> steps;         ///< where each step begins in `messages`, and the end
   std::vector<ChunkPlace> chunks;
@@ -69,6 +73,9 @@ struct MessagePlan {
   /// Results may differ in their last digits between workers until each has rounded them as the codec does: some hold
   /// what they added up themselves, others what was copied to them.
   bool rounds_result = false;
+
+  /// A server of its own, which brings nothing.
+  bool is_dedicated() const { return rank >= world.workers; }
 };
 
 /// The messages of `plan` for a buffer of `elements` elements of `element_size` bytes, encoded by `codec` or, where it
@@ -90,15 +97,13 @@ class ChunkImage {
 
   /// Where the bytes of `message` lie in the image.
   std::span<std::byte> of(const Message& message) const { return image_.subspan(message.at, message.bytes); }
-  /// Where the elements of `count` chunks from `first` lie in the operand's buffer.
-  std::span<std::byte> elements_of(std::size_t first, std::size_t count) const;
-
   /// Encodes the chunks of a send that are not encoded yet.
   void encode(const Message& message);
   /// Adds or copies what a receive has brought; `payload` may be the message's place in the image.
   void apply(const Message& message, std::span<const std::byte> payload);
-  /// Replaces the result by what its encoded form decodes to, so that all workers end with the same bits.
-  void round_result();
+  /// Turns the buffer into the result, once every message is done: what was added up is rounded where all workers are
+  /// to end with the same bits, and divided where it is an average.
+  void finish();
 
  private:
   /// What the image holds of a chunk.
@@ -110,6 +115,10 @@ class ChunkImage {
   template <class Function>
   void for_chunks(const Message& message, Function function);
   std::span<float> floats(const ChunkPlace& chunk) const;
+  /// Where the elements of `count` chunks from `first` lie in the operand's buffer.
+  std::span<std::byte> elements_of(std::size_t first, std::size_t count) const;
+  /// Replaces the result by what its encoded form decodes to.
+  void round_result();
   void encode(const ChunkPlace& place, Chunk& chunk, std::int32_t draw, bool write_back);
 
   const MessagePlan& plan_;

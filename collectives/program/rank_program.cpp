@@ -83,15 +83,11 @@ class OpenSteps {
 class RankProgram final : public Operation, private Sink {
  public:
   RankProgram(const RankPlan& of, const Codec* codec, Transport& transport, int tag, const Operand& operand)
-      : rank_(checked(of, codec, transport, operand).rank),
-        world_(of.schedule.world),
-        collective_(of.schedule.collective),
-        rounds_(of.schedule.rounds),
-        in_place_(codec == nullptr),
+      : in_place_(codec == nullptr),
         transport_(transport),
         tag_(tag),
         operand_(operand),
-        plan_(lay_out(of, codec, operand.elements(), size_of(operand.type))),
+        plan_(lay_out(checked(of, codec, transport, operand), codec, operand.elements(), size_of(operand.type))),
         steps_(plan_),
         device_(transport.device()),
         staging_(device_.allocate(steps_.most() * plan_.staging)),
@@ -110,7 +106,7 @@ class RankProgram final : public Operation, private Sink {
   }
 
   bool progress() override {
-    if (steps_.untouched() && !finished_ && rank_ >= world_.workers)
+    if (steps_.untouched() && !finished_ && plan_.is_dedicated())
       device_.fill_neutral(operand_.type, operand_.op, operand_.buffer);
     while (!steps_.finished()) {
       bool moved = steps_.open_next(active_);
@@ -122,7 +118,7 @@ class RankProgram final : public Operation, private Sink {
       steps_.close_done();
     }
     if (!finished_) {
-      finish();
+      image_.finish();
       end_ = device_.record_event();
     }
     finished_ = true;
@@ -137,7 +133,8 @@ class RankProgram final : public Operation, private Sink {
   std::string waiting_for() const override {
     const std::vector<Rank> ranks = waiting_ranks();
     if (ranks.empty()) return finished_ && !device_.query(end_) ? "its device to finish" : "";
-    return fmt::format("{} in round {} of {}", text_of_ranks(ranks), message(steps_.oldest().first).round + 1, rounds_);
+    return fmt::format("{} in round {} of {}", text_of_ranks(ranks), message(steps_.oldest().first).round + 1,
+                       plan_.rounds);
   }
 
   std::vector<Rank> waiting_ranks() const override {
@@ -217,7 +214,7 @@ class RankProgram final : public Operation, private Sink {
   Transport::Request receive(const Message& message, int index) {
     // A message that lands where it belongs is not applied again, and one that is held is applied later.
     const bool lands = message.held || (in_place_ && !message.staged);
-    transport_.byte_counts().receive(message.peer, message.bytes, world_.workers);
+    transport_.byte_counts().receive(message.peer, message.bytes, plan_.world.workers);
     transport_.next_is(message.kind);
     return transport_.receive(message.peer, tag_, landing(message), lands ? nullptr : this,
                               static_cast<std::size_t>(index));
@@ -228,25 +225,6 @@ class RankProgram final : public Operation, private Sink {
     return {staging_.get() + steps_.slot_of(message) * plan_.staging + message.offset, message.bytes};
   }
 
-  /// Enqueues what turns the buffer into the result, once every message is done.
-  void finish() {
-    if (plan_.rounds_result) image_.round_result();
-    // Something is left to do of averages alone, which are not within groups, where parts are not those of ranks.
-    const bool has_result = rank_ < world_.workers;
-    if (!has_result || operand_.op != ReduceOp::average) return;
-    if (collective_ == CollectiveKind::all_reduce)
-      device_.finish(operand_.type, operand_.op, world_.workers, operand_.buffer);
-    if (collective_ == CollectiveKind::reduce_scatter) {
-      const std::size_t part = plan_.chunks.size() / static_cast<std::size_t>(world_.workers);
-      device_.finish(operand_.type, operand_.op, world_.workers,
-                     image_.elements_of(static_cast<std::size_t>(rank_) * part, part));
-    }
-  }
-
-  Rank rank_;
-  World world_;
-  CollectiveKind collective_;
-  int rounds_;
   bool in_place_;  ///< messages carry elements as they are, so that they may land in the buffer
   Transport& transport_;
   int tag_;

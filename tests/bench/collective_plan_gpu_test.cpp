@@ -73,13 +73,13 @@ TEST(GpuPlan, CompressesWithWhatHasKernelsAndNamesIt) {
   }
 }
 
-TEST(GpuPlan, LetsNcclMoveNoMessagesThatAreEncoded) {
+TEST(GpuPlan, EncodesWhatNcclMovesWhereThereAreKernelsForIt) {
   CollectiveRequest request = one_size({"nccl-p2p"});
-  request.compressors = {"none", "bf16"};
+  request.compressors = {"none", "bf16", "ef2:onebit"};
   const CollectivePlan plan = plan_of(request);
-  EXPECT_EQ(plan.cases, 1);
-  ASSERT_EQ(plan.refused.size(), 1);
-  EXPECT_THAT(plan.refused[0].why, HasSubstr("bf16 encodes every message, and NCCL's are sent as they are"));
+  const bool kernels = cuda_compresses(*parse_compressor("bf16").compressor);
+  EXPECT_EQ(plan.cases, kernels ? 3 : 1);
+  EXPECT_EQ(plan.refused.size(), kernels ? 0 : 2);
 }
 
 TEST(GpuPlan, GivesNcclItsOwnCollectivesAndOursToItsPointToPoint) {

@@ -109,6 +109,9 @@ STAGES = (
     Stage("nccl", "NCCL's own collectives, and hbench's schedules on its messages", (
         hbench("nccl", *COLLECTIVE, "--executor", "nccl,nccl-p2p", "--ranks", "{gpus}", "-b", "1K", "-e", "64M", "-f",
                "8", needs=("NCCL",)),
+        hbench("nccl_compressed", *COLLECTIVE, "--executor", "nccl-p2p", "--ranks", "{gpus}", "-b", "1M", "-e", "16M",
+               "-f", "16", "--algorithm", "ring,direct", "--compressor", "none,fp16,int8,qsgd,ef2:onebit,topk",
+               needs=("NCCL",)),
         hbench("nccl_on_one_gpu", *COLLECTIVE, "--executor", "nccl,nccl-p2p", "--ranks", "2,4", "-b", "1K", "-e", "16M",
                "-f", "8", needs=("NCCL", NEWER_NCCL),
                environment=(("LD_LIBRARY_PATH", "{nccl}:{libraries}"), ("NCCL_MULTI_RANK_GPU_ENABLE", "1"),
