@@ -43,23 +43,8 @@ class HostCommunicator {
 };
 
 Hosts find_hosts(MPI_Comm host) {
-  int ranks = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  Hosts hosts;
+  Hosts hosts{.local = numbers_in(host, MPI_COMM_WORLD)};
   MPI_Comm_rank(MPI_COMM_WORLD, &hosts.rank);
-  std::vector<Rank> all;
-  for (Rank rank = 0; rank < ranks; ++rank) all.push_back(rank);
-  hosts.local.resize(all.size());
-  MPI_Group world_group = MPI_GROUP_NULL;
-  MPI_Group host_group = MPI_GROUP_NULL;
-  MPI_Comm_group(MPI_COMM_WORLD, &world_group);
-  MPI_Comm_group(host, &host_group);
-  succeed(MPI_Group_translate_ranks(world_group, ranks, all.data(), host_group, hosts.local.data()),
-          "MPI_Group_translate_ranks");
-  MPI_Group_free(&world_group);
-  MPI_Group_free(&host_group);
-  for (Rank& rank : hosts.local)
-    if (rank == MPI_UNDEFINED) rank = -1;
   return hosts;
 }
 

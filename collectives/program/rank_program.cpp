@@ -55,6 +55,7 @@ class OpenSteps {
   std::size_t most() const { return most_; }
   std::size_t slot_of(const Message& message) const { return static_cast<std::size_t>(message.step) % most_; }
   bool untouched() const { return next_ == 0; }
+  bool is_open(int index) const { return index < plan_.steps[next_]; }
   bool finished() const { return oldest_ == left_.size(); }
 
   /// Opens steps as old ones end, and adds their messages to `active`. Returns whether it opened any.
@@ -110,6 +111,7 @@ class RankProgram final : public Operation, private Sink {
       device_.fill_neutral(operand_.type, operand_.op, operand_.buffer);
     while (!steps_.finished()) {
       bool moved = steps_.open_next(active_);
+      if (moved) post_all();
       for (const int index : active_) {
         while (advance(index)) moved = true;
       }
@@ -169,18 +171,39 @@ class RankProgram final : public Operation, private Sink {
     finished_ = false;
   }
 
+  Stage stage_before(const Message& message) const {
+    return message.before < 0 ? Stage::done : posted_[message.before].state;
+  }
+
+  /// Whether the message was posted.
+  bool post(int index) {
+    const Message& message = this->message(index);
+    Posted& posted = posted_[index];
+    if (posted.state != Stage::idle || stage_before(message) == Stage::idle) return false;
+    if (posted.waits > 0 && !message.staged) return false;
+    posted.request = message.send ? send(message) : receive(message, index);
+    posted.state = Stage::posted;
+    return true;
+  }
+
+  /// Posts what may be posted. To test a message, or to post a receive of one that has arrived, may take as long as a
+  /// copy of it, as with MPI between processes of one host: a send that came after it would keep its peer waiting for
+  /// that.
+  void post_all() {
+    for (const bool sends : {true, false})
+      for (const int index : active_)
+        if (message(index).send == sends) post(index);
+  }
+
   /// Whether the message has come a stage further.
   bool advance(int index) {
     const Message& message = this->message(index);
     Posted& posted = posted_[index];
     const bool ready = posted.waits == 0;
-    const Stage before = message.before < 0 ? Stage::done : posted_[message.before].state;
+    const Stage before = stage_before(message);
     switch (posted.state) {
       case Stage::idle:
-        if (before == Stage::idle || !(ready || message.staged)) return false;
-        posted.request = message.send ? send(message) : receive(message, index);
-        posted.state = Stage::posted;
-        return true;
+        return post(index);
       case Stage::posted:
         if (before == Stage::posted || !(ready || message.held)) return false;
         if (!transport_.test(posted.request)) return false;
@@ -200,7 +223,8 @@ class RankProgram final : public Operation, private Sink {
 
   void complete(int index) {
     posted_[index].state = Stage::done;
-    for (const int successor : message(index).successors) --posted_[successor].waits;
+    for (const int successor : message(index).successors)
+      if (--posted_[successor].waits == 0 && steps_.is_open(successor)) post(successor);
     steps_.message_is_done(message(index));
   }
 

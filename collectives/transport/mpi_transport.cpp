@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -14,18 +15,21 @@
 namespace hbench {
 namespace {
 
-/// Messages travel in pieces that Open MPI sends at once (btl_tcp_eager_limit: 64 KiB with its header). A longer
-/// message asks its receiver first, and the link idles for a round trip between two processes that must both be awake:
-/// a segmented ring between 4 ranks at 1 Gbit/s used 81 % of the link in messages of 256 KiB, and all of it in pieces.
-/// No power of two apart from another by a multiple of it (64 x 7 x 137): see `piece_of`.
+/// Messages travel between hosts in pieces that Open MPI sends at once (btl_tcp_eager_limit: 64 KiB with its header). A
+/// longer message asks its receiver first, and the link idles for a round trip between two processes that must both be
+/// awake: a segmented ring between 4 ranks at 1 Gbit/s used 81 % of the link in messages of 256 KiB, and all of it in
+/// pieces. No power of two apart from another by a multiple of it (64 x 7 x 137): see `piece_of`.
 constexpr std::size_t kPiece = 61376;
+/// Within a host Open MPI asks from 4 KiB on (btl_vader_eager_limit), and the receiver then copies all at once out of
+/// the sender's memory: a piece more is a question more. As much as MPI counts, at most.
+constexpr std::size_t kPieceOnHost = std::size_t{1} << 30;
 
 /// A rank that waits tests all of its messages in turn, and MPI looks at all of its connections each time that it is
 /// asked: a server with hundreds of messages in flight took both cores for that. So one look serves a turn: MPI is
 /// asked when a message is tested that was tested since the last look.
 class MpiTransport final : public Transport {
  public:
-  explicit MpiTransport(MPI_Comm communicator) : communicator_(communicator) {
+  explicit MpiTransport(MPI_Comm communicator) : communicator_(communicator), on_host_(ranks_of_host(communicator)) {
     succeed(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
     succeed(MPI_Comm_size(communicator_, &size_), "MPI_Comm_size");
   }
@@ -37,9 +41,9 @@ class MpiTransport final : public Transport {
     const Request request = slots_.take();
     Slot& slot = slots_[request];
     slot.is_send = true;
-    begin(slot, payload.size());
+    begin(slot, to, payload.size());
     for (std::size_t i = 0; i < slot.pieces.size(); ++i) {
-      const auto piece = piece_of(payload, i, slot.pieces.size());
+      const auto piece = piece_of(payload, i, slot);
       succeed(
           MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, to, tag, communicator_, &slot.pieces[i]),
           "MPI_Isend");
@@ -56,9 +60,9 @@ class MpiTransport final : public Transport {
     slot.landing = landing;
     slot.sink = sink;
     slot.message = message;
-    begin(slot, landing.size());
+    begin(slot, from, landing.size());
     for (std::size_t i = 0; i < slot.pieces.size(); ++i) {
-      const auto piece = piece_of(landing, i, slot.pieces.size());
+      const auto piece = piece_of(landing, i, slot);
       succeed(
           MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, from, tag, communicator_, &slot.pieces[i]),
           "MPI_Irecv");
@@ -93,6 +97,7 @@ class MpiTransport final : public Transport {
  private:
   struct Slot {
     std::vector<MPI_Request> pieces;  ///< in the order in which they arrive
+    std::size_t piece = 0;            ///< bytes of all but the first
     std::size_t done = 0;             ///< the number of pieces that are done
     bool is_send = false;
     Rank from = 0;  ///< this and what follows: of a receive
@@ -103,8 +108,9 @@ class MpiTransport final : public Transport {
   };
 
   /// An empty message is a piece, too.
-  static void begin(Slot& slot, std::size_t bytes) {
-    slot.pieces.assign(std::max<std::size_t>(1, (bytes + kPiece - 1) / kPiece), MPI_REQUEST_NULL);
+  void begin(Slot& slot, Rank peer, std::size_t bytes) const {
+    slot.piece = on_host_[static_cast<std::size_t>(peer)] >= 0 ? kPieceOnHost : kPiece;
+    slot.pieces.assign(std::max<std::size_t>(1, (bytes + slot.piece - 1) / slot.piece), MPI_REQUEST_NULL);
     slot.done = 0;
   }
 
@@ -157,14 +163,22 @@ class MpiTransport final : public Transport {
   }
 
   /// The piece that is not full comes first: then two ranks that expect different lengths find out at once, unless
-  /// these are a multiple of `kPiece` apart.
+  /// these are a multiple of a piece apart.
   template <class Byte>
-  static std::span<Byte> piece_of(std::span<Byte> message, std::size_t index, std::size_t pieces) {
-    const std::size_t first = message.size() - (pieces - 1) * kPiece;
-    return index == 0 ? message.first(first) : message.subspan(first + (index - 1) * kPiece, kPiece);
+  static std::span<Byte> piece_of(std::span<Byte> message, std::size_t index, const Slot& slot) {
+    const std::size_t first = message.size() - (slot.pieces.size() - 1) * slot.piece;
+    return index == 0 ? message.first(first) : message.subspan(first + (index - 1) * slot.piece, slot.piece);
   }
 
-  std::size_t expected(const Slot& slot) const { return piece_of(slot.landing, slot.done, slot.pieces.size()).size(); }
+  std::size_t expected(const Slot& slot) const { return piece_of(slot.landing, slot.done, slot).size(); }
+
+  static std::vector<Rank> ranks_of_host(MPI_Comm all) {
+    MPI_Comm host = MPI_COMM_NULL;
+    succeed(MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
+    std::vector<Rank> numbers = numbers_in(host, all);
+    MPI_Comm_free(&host);
+    return numbers;
+  }
 
   [[noreturn]] void fail(int code, const Slot& slot) const {
     int kind = MPI_SUCCESS;
@@ -182,6 +196,7 @@ class MpiTransport final : public Transport {
   }
 
   MPI_Comm communicator_;
+  std::vector<Rank> on_host_;  ///< by rank: -1 where it is on another host
   int rank_ = 0;
   int size_ = 0;
   SlotPool<Slot> slots_;
@@ -202,6 +217,22 @@ void succeed(int code, std::string_view what) {
   MPI_Error_string(code, text, &length);
   throw Error(ExitCode::lost_rank, fmt::format("{} failed: {}", what, std::string_view(text, length)),
               "see what the other ranks said last");
+}
+
+std::vector<Rank> numbers_in(MPI_Comm part, MPI_Comm all) {
+  int ranks = 0;
+  MPI_Comm_size(all, &ranks);
+  std::vector<Rank> of_all(static_cast<std::size_t>(ranks)), numbers(of_all.size());
+  std::iota(of_all.begin(), of_all.end(), 0);
+  MPI_Group all_group = MPI_GROUP_NULL, part_group = MPI_GROUP_NULL;
+  MPI_Comm_group(all, &all_group);
+  MPI_Comm_group(part, &part_group);
+  succeed(MPI_Group_translate_ranks(all_group, ranks, of_all.data(), part_group, numbers.data()),
+          "MPI_Group_translate_ranks");
+  MPI_Group_free(&all_group);
+  MPI_Group_free(&part_group);
+  std::ranges::replace(numbers, MPI_UNDEFINED, -1);
+  return numbers;
 }
 
 int mpi_count(std::size_t count, std::size_t bytes) {

@@ -2,6 +2,7 @@
 // result or stops the programs.
 
 #include <deque>
+#include <map>
 #include <numeric>
 #include <random>
 
@@ -115,6 +116,69 @@ TEST(Rounds, AreEnteredBeforeEarlierOnesEndWhereDataAllowIt) {
   EXPECT_TRUE(job[2].progress());
   EXPECT_THAT(job.buffer(2), ElementsAre(3000, 1001));
   EXPECT_EQ(job[0].waiting_for(), "rank 1 in round 1 of 2");
+}
+
+/// Writes down what it is asked for: `send`, `receive`, `test` of what is not done, `sent` and `received`.
+class WitnessTransport final : public Transport {
+ public:
+  explicit WitnessTransport(Transport& below) : below_(below) {}
+
+  Rank rank() const override { return below_.rank(); }
+  int size() const override { return below_.size(); }
+  Request send(Rank to, int tag, std::span<const std::byte> payload) override {
+    seen.emplace_back("send");
+    return posted(below_.send(to, tag, payload), "sent");
+  }
+  Request receive(Rank from, int tag, std::span<std::byte> landing, Sink* sink, std::size_t message) override {
+    seen.emplace_back("receive");
+    return posted(below_.receive(from, tag, landing, sink, message), "received");
+  }
+  bool test(Request request) override {
+    const bool done = below_.test(request);
+    seen.emplace_back(done ? when_done_.at(request) : "test");
+    return done;
+  }
+  void cancel(Request request) override { below_.cancel(request); }
+
+  std::vector<std::string> seen;
+
+ private:
+  Request posted(Request request, const char* when_done) {
+    when_done_[request] = when_done;
+    return request;
+  }
+  Transport& below_;
+  std::map<Request, std::string> when_done_;
+};
+
+// MPI copies what has arrived from a process of the same host while it is asked for anything: a message that is posted
+// after that comes later by the time of a copy. The ring of two ranks: half the buffer each way, twice.
+TEST(Rounds, PostWhatMayLeaveBeforeTheyLookAtWhatHasArrived) {
+  const Schedule ring = schedule_of(
+      2, 2, 2, {{0, 0, 1, 0, 1, kReduce}, {0, 1, 0, 1, 1, kReduce}, {1, 0, 1, 1, 1, kCopy}, {1, 1, 0, 0, 1, kCopy}});
+  const auto endpoints = make_thread_endpoints(2);
+  std::deque<WitnessTransport> transports;
+  std::vector<std::vector<std::int32_t>> buffers{{1, 2}, {10, 20}};
+  std::vector<std::unique_ptr<Operation>> programs;
+  for (Rank rank = 0; rank < 2; ++rank) {
+    auto& transport = transports.emplace_back(endpoints[static_cast<std::size_t>(rank)]->transport());
+    programs.push_back(make_rank_program(
+        plan_for(ring, rank), nullptr, transport, 0,
+        Operand{std::as_writable_bytes(std::span(buffers[static_cast<std::size_t>(rank)])), DataType::int32}));
+  }
+  for (bool done = false; !done;) {
+    const bool first = programs[0]->progress();
+    done = programs[1]->progress() && first;
+  }
+  EXPECT_THAT(buffers, Each(ElementsAre(11, 22)));
+  for (const WitnessTransport& transport : transports) {
+    const std::vector<std::string>& seen = transport.seen;
+    EXPECT_EQ(seen.front(), "send");
+    EXPECT_LT(std::ranges::find(seen, "receive"), std::ranges::find(seen, "test"));
+    const auto received = std::ranges::find(seen, "received");
+    ASSERT_NE(received, seen.end());
+    EXPECT_EQ(*std::next(received), "send") << "what was waited for leaves at once";
+  }
 }
 
 TEST(Rounds, SendAChunkOnlyOnceWhatWasAwaitedForItIsThere) {
