@@ -57,8 +57,7 @@ class Int8Codec final : public LaunchedCodec {
     const EncodeInt8 work{bytes_of(in), out.data(), in.size()};
     constexpr std::size_t kShare = kWarps * kBlocksInFlight;
     const unsigned blocks = blocks_for<encode_int8>(queue, (work.blocks() + kShare - 1) / kShare);
-    encode_int8<<<blocks, kThreads, 0, queue.stream>>>(work);
-    succeed(cudaGetLastError(), "launching a CUDA kernel");
+    start<encode_int8>(queue, blocks, work);
   }
   void launch_decode(const Queue& queue, std::span<const std::byte> in, TransferKind kind,
                      std::span<float> out) const override {

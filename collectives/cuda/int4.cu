@@ -28,8 +28,7 @@ class Int4Codec final : public LaunchedCodec {
     if (in.empty()) return;
     const EncodeInt4 work{{bytes_of(in), in.size()}, out.data()};
     const unsigned blocks = blocks_for<encode_int4>(queue, (work.buckets() + kWarps - 1) / kWarps);
-    encode_int4<<<blocks, kThreads, 0, queue.stream>>>(work);
-    succeed(cudaGetLastError(), "launching a CUDA kernel");
+    start<encode_int4>(queue, blocks, work);
   }
   void launch_decode(const Queue& queue, std::span<const std::byte> in, TransferKind kind,
                      std::span<float> out) const override {

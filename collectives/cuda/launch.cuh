@@ -1,6 +1,6 @@
 #pragma once
 
-/// Launching, and what the lanes of a warp do together. For nvcc alone.
+/// Launching, and what the lanes of a warp do together. For nvcc, and for the emulated GPU of the tests.
 
 #include <algorithm>
 #include <cstddef>
@@ -10,6 +10,19 @@
 #include "collectives/cuda/walk.cuh"
 
 namespace hbench::cuda {
+
+/// Launches `kernel` on the queue's stream, without dynamic shared memory: every launch is one of these. Compilers
+/// other than nvcc have no <<<>>>; for the emulated GPU of the tests, `launch_kernel` is what tests/emulated_gpu has
+/// instead. \throws Error (environment) when the kernel cannot be launched.
+template <auto kernel, unsigned threads = kThreads, class... Arguments>
+void start(const Queue& queue, dim3 blocks, const Arguments&... arguments) {
+#ifdef __NVCC__
+  kernel<<<blocks, threads, 0, queue.stream>>>(arguments...);
+#else
+  launch_kernel(kernel, blocks, threads, queue.stream, arguments...);
+#endif
+  succeed(cudaGetLastError(), "launching a CUDA kernel");
+}
 
 /// Blocks of `kernel` for `tiles` of work: as many as run at once, or as there are tiles. `kernel` has kThreads threads
 /// to a block and no dynamic shared memory. What one multiprocessor holds was asked once; GPUs of a host are alike, and
@@ -40,8 +53,7 @@ inline unsigned blocks_of(const Extent& extent, std::size_t group) {
 template <class Work>
 void launch(const Queue& queue, const Work& work, const Extent& extent) {
   if (extent.elements == 0) return;
-  run_work<Work><<<blocks_of(extent, Work::kGroup), kThreads, 0, queue.stream>>>(work, extent);
-  succeed(cudaGetLastError(), "launching a CUDA kernel");
+  start<run_work<Work>>(queue, blocks_of(extent, Work::kGroup), work, extent);
 }
 
 /// For the functions `with_...` of work items.

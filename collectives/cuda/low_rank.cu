@@ -91,8 +91,6 @@ __global__ void __launch_bounds__(kThreads) renew_lost(std::size_t length, Rando
 
 unsigned blocks_of(std::size_t count, std::size_t each) { return static_cast<unsigned>((count + each - 1) / each); }
 
-void launched() { succeed(cudaGetLastError(), "launching a CUDA kernel"); }
-
 class CudaProducts final : public LowRankProducts {
  public:
   explicit CudaProducts(Device& device) : device_(launching_device(device)), workspace_(device) {}
@@ -100,9 +98,7 @@ class CudaProducts final : public LowRankProducts {
   void renew_lost_columns(const LowRankShape& shape, const Draw& draw, std::span<float> right) override {
     if (right.empty()) return;
     const MatrixShape matrix = matrix_shape(shape);
-    renew_lost<<<blocks_of(matrix.rank, 1), kThreads, 0, device_.queue().stream>>>(matrix.columns, shared_key_of(draw),
-                                                                                   right.data());
-    launched();
+    start<renew_lost>(device_.queue(), blocks_of(matrix.rank, 1), matrix.columns, shared_key_of(draw), right.data());
   }
 
   void multiply(const LowRankShape& shape, std::span<const float> matrix, std::span<const float> right,
@@ -110,8 +106,7 @@ class CudaProducts final : public LowRankProducts {
     Multiply work{matrix_shape(shape), matrix.data(), right.data(), left.data(), 0};
     const Queue& queue = device_.queue();
     for (; work.first < work.shape.rank; work.first += kFactorColumns)
-      cuda::multiply<<<blocks_of(work.blocks(), 1), kThreads, 0, queue.stream>>>(work);
-    launched();
+      start<cuda::multiply>(queue, blocks_of(work.blocks(), 1), work);
   }
 
   void multiply_transposed(const LowRankShape& shape, std::span<const float> matrix, std::span<const float> left,
@@ -122,10 +117,8 @@ class CudaProducts final : public LowRankProducts {
     const Queue& queue = device_.queue();
     const dim3 grid(blocks_of(work.shape.columns, kThreads), static_cast<unsigned>(work.shape.slabs()));
     for (; work.first < work.shape.rank; work.first += kFactorColumns)
-      cuda::multiply_transposed<<<grid, kThreads, 0, queue.stream>>>(work);
-    add_up_slabs<<<blocks_of(right.size(), kThreads), kThreads, 0, queue.stream>>>(work.shape, work.slabs,
-                                                                                   right.data());
-    launched();
+      start<cuda::multiply_transposed>(queue, grid, work);
+    start<add_up_slabs>(queue, blocks_of(right.size(), kThreads), work.shape, work.slabs, right.data());
   }
 
   void expand(const LowRankShape& shape, std::span<const float> left, std::span<const float> right,
@@ -133,16 +126,13 @@ class CudaProducts final : public LowRankProducts {
     if (matrix.empty()) return;
     const Expand work{matrix_shape(shape), left.data(), right.data(), matrix.data()};
     const dim3 grid(blocks_of(work.shape.columns, kThreads), blocks_of(work.shape.rows, kBlockRows));
-    cuda::expand<<<grid, kThreads, 0, device_.queue().stream>>>(work);
-    launched();
+    start<cuda::expand>(device_.queue(), grid, work);
   }
 
   void orthonormalise(std::int64_t rows, std::span<float> columns) override {
     if (columns.empty()) return;
     const auto length = static_cast<std::size_t>(rows);
-    cuda::orthonormalise<<<1, kManyThreads, 0, device_.queue().stream>>>(length, columns.size() / length,
-                                                                         columns.data());
-    launched();
+    start<cuda::orthonormalise, kManyThreads>(device_.queue(), 1, length, columns.size() / length, columns.data());
   }
 
  private:

@@ -29,8 +29,7 @@ class MinMax8Codec final : public LaunchedCodec {
     succeed(cudaMemsetAsync(found, 0, sizeof *found, queue.stream), "clearing memory of a GPU");
     const Extent extent = outermost_extent(bytes_of(in), in.size());
     const unsigned blocks = blocks_for<find_outermost>(queue, tiles_of(extent, FindOutermost::kGroup));
-    find_outermost<<<blocks, kThreads, 0, queue.stream>>>(bytes_of(in), extent, found);
-    succeed(cudaGetLastError(), "launching a CUDA kernel");
+    start<find_outermost>(queue, blocks, bytes_of(in), extent, found);
     with_encode_minmax8(bytes_of(in), found, out.data(), in.size(), launching(queue));
   }
   void launch_decode(const Queue& queue, std::span<const std::byte> in, TransferKind kind,

@@ -34,8 +34,7 @@ class OneBitCodec final : public LaunchedCodec {
     if (in.empty()) return;
     const EncodeOneBit work{bytes_of(in), out.data(), in.size()};
     const auto blocks = static_cast<unsigned>((work.blocks() + kBlocks - 1) / kBlocks);
-    encode_onebit<<<blocks, kThreads, 0, queue.stream>>>(work);
-    succeed(cudaGetLastError(), "launching a CUDA kernel");
+    start<encode_onebit>(queue, blocks, work);
   }
   void launch_decode(const Queue& queue, std::span<const std::byte> in, TransferKind kind,
                      std::span<float> out) const override {

@@ -37,8 +37,7 @@ class CudaPacking final : public Packing {
     if (count_ == 0) return;
     const Queue& queue = device_.queue();
     const unsigned blocks = blocks_for<kernel>(queue, count_);
-    kernel<<<blocks, kThreads, 0, queue.stream>>>(reinterpret_cast<const Piece*>(pieces_.get()), count_, buffer);
-    succeed(cudaGetLastError(), "launching a CUDA kernel");
+    start<kernel>(queue, blocks, reinterpret_cast<const Piece*>(pieces_.get()), count_, buffer);
   }
 
   LaunchingDevice& device_;

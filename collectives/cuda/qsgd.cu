@@ -41,9 +41,8 @@ class QsgdCodec final : public LaunchedCodec {
     if (in.empty()) return;
     with_encode_qsgd(bytes_of(in), out.data(), in.size(), levels_, key_of(draw), [&]<class Work>(const Work& work) {
       const unsigned blocks = blocks_for<encode_qsgd<Work>>(queue, (work.buckets() + kWarps - 1) / kWarps);
-      encode_qsgd<Work><<<blocks, kThreads, 0, queue.stream>>>(work);
+      start<encode_qsgd<Work>>(queue, blocks, work);
     });
-    succeed(cudaGetLastError(), "launching a CUDA kernel");
   }
   void launch_decode(const Queue& queue, std::span<const std::byte> in, TransferKind kind,
                      std::span<float> out) const override {

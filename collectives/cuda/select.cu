@@ -209,8 +209,8 @@ __global__ void __launch_bounds__(kThreads) emit(const Select work, const Sparse
 template <unsigned kDigit>
 void find_digit(const Queue& queue, const Select& work, std::uint32_t* counts) {
   const unsigned blocks = blocks_for<count_digits<kDigit>>(queue, (work.tiles() + kWarps - 1) / kWarps);
-  count_digits<kDigit><<<blocks, kThreads, 0, queue.stream>>>(work, counts);
-  choose_digit<kDigit><<<1, kThreads, 0, queue.stream>>>(work, counts);
+  start<count_digits<kDigit>>(queue, blocks, work, counts);
+  start<choose_digit<kDigit>>(queue, 1, work, counts);
 }
 
 /// Parts of one piece of memory.
@@ -245,16 +245,15 @@ void select_largest(const Queue& queue, Workspace& workspace, std::span<const fl
   // The counts follow.
   succeed(cudaMemsetAsync(work.found, 0, sizeof(Found) + kMostBins * sizeof(std::uint32_t), queue.stream),
           "clearing GPU memory");
-  sample<<<kSampled / (4 * kThreads), kThreads, 0, queue.stream>>>(work, memory.counts);
-  guess<<<1, kThreads, 0, queue.stream>>>(work.found, memory.counts, sampled_rank(work.elements, work.wanted));
-  collect<<<blocks, kThreads, 0, queue.stream>>>(work);
+  start<sample>(queue, kSampled / (4 * kThreads), work, memory.counts);
+  start<guess>(queue, 1, work.found, memory.counts, sampled_rank(work.elements, work.wanted));
+  start<collect>(queue, blocks, work);
   find_digit<0>(queue, work, memory.counts);
   find_digit<1>(queue, work, memory.counts);
   find_digit<2>(queue, work, memory.counts);
-  count_ranks<<<blocks, kThreads, 0, queue.stream>>>(work);
-  add_up_ranks<<<1, kThreads, 0, queue.stream>>>(work);
-  emit<<<blocks, kThreads, 0, queue.stream>>>(work, out);
-  succeed(cudaGetLastError(), "launching a CUDA kernel");
+  start<count_ranks>(queue, blocks, work);
+  start<add_up_ranks>(queue, 1, work);
+  start<emit>(queue, blocks, work, out);
 }
 
 class TopKCodec final : public LaunchedCodec {

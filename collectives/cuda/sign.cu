@@ -44,9 +44,8 @@ class SignCodec final : public LaunchedCodec {
     const std::size_t pieces = work.pieces();
     auto* const sums = reinterpret_cast<Signed<double>*>(workspace().of(pieces * sizeof(Signed<double>)));
     const auto blocks = static_cast<unsigned>((pieces + kPieces - 1) / kPieces);
-    encode_sign<<<blocks, kThreads, 0, queue.stream>>>(work, sums);
-    scale_signs<<<1, kThreads, 0, queue.stream>>>(sums, pieces, in.size(), out.data());
-    succeed(cudaGetLastError(), "launching a CUDA kernel");
+    start<encode_sign>(queue, blocks, work, sums);
+    start<scale_signs>(queue, 1, sums, pieces, in.size(), out.data());
   }
   void launch_decode(const Queue& queue, std::span<const std::byte> in, TransferKind kind,
                      std::span<float> out) const override {
