@@ -84,6 +84,9 @@ class FixedGather final : public ExchangeStages {
         offsets_of(schedule, std::vector<std::int64_t>(static_cast<std::size_t>(gradient_.workers()), room_));
     const Operand all{{payloads_.get(), static_cast<std::size_t>(schedule.offsets.back())}, DataType::uint8};
     programs.push_back(endpoint.prepare(schedule, all, nullptr));
+    // What lies behind an encoding travels with it: nobody decodes it, and it is the same in every run.
+    endpoint.device().fill_neutral(DataType::uint8, ReduceOp::sum,
+                                   {payload_of(rank_).data() + most_, static_cast<std::size_t>(room_) - most_});
   }
 
   void begin() override { gradient_.encode(payload_of(rank_)); }
