@@ -1,9 +1,9 @@
 # cmake -D PROGRAM=<test program> -D SEPARATE=<regular expression> -D RESULTS=<folder> -D LABELS=<list> -D SERIAL=<regular expression>
-#       -D LONG=<regular expression> -D OUTPUT=<file> -P discover.cmake
+#       -D LONG=<regular expression> -D PREFIX=<text> -D OUTPUT=<file> -P discover.cmake
 # Writes the ctest entries of a GoogleTest program: one per test suite, run in one process; one per TEST for suites that
 # match SEPARATE. An entry that takes ten minutes has failed. Each entry writes its results to RESULTS/<entry>.xml, from
 # which tests/count counts single tests. Those that match SERIAL run beside no others and have the label `alone`, and those
-# that match LONG run before the rest.
+# that match LONG run before the rest. PREFIX begins the entries' names.
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${PROGRAM} --gtest_list_tests
   OUTPUT_VARIABLE listed RESULT_VARIABLE status TIMEOUT 120)
@@ -16,6 +16,7 @@ string(REPLACE "\n" ";" listed "${listed}")
 
 set(entries)
 function(add_entry name filter)
+  string(PREPEND name "${PREFIX}")
   string(REPLACE "/" "." file "${name}")
   set(serial OFF)
   set(labels ${LABELS})

@@ -19,6 +19,16 @@ namespace hbench::support {
 
 constexpr std::byte kPoison{0xa5};
 
+/// Whether the GPU is emulated (tests/emulated_gpu): six blocks fill it, and every access is looked at.
+#ifdef HBENCH_EMULATED_GPU
+constexpr bool kEmulatedGpu = true;
+#else
+constexpr bool kEmulatedGpu = false;
+#endif
+
+/// `all` on a GPU, and a `share` of them where it is emulated.
+constexpr std::size_t emulated_share(std::size_t share, std::size_t all) { return kEmulatedGpu ? all / share : all; }
+
 /// Any bits for halves and integers; for floats normal numbers with NaN, infinities, zeros of both signs and subnormals
 /// among them. New ones with every call.
 inline std::vector<std::byte> random_elements(DataType type, std::size_t elements, std::mt19937_64& random) {

@@ -20,7 +20,7 @@ INSTANTIATE_TEST_SUITE_P(Gpu, CudaProducts, ::testing::Values(make_gpu));
 
 // More elements than a grid that fills any GPU takes in one go: 16 M floats are 4096 tiles.
 TEST_F(CudaDevices, WalkOnWhenTheGridIsFull) {
-  const std::size_t elements = (16 << 20) + 5;
+  const std::size_t elements = emulated_share(64, 16 << 20) + 5;
   const std::vector<std::byte> given = random_elements(DataType::float32, elements, random);
   std::vector<std::byte> right = random_elements(DataType::float32, elements, random);
   GuardedMemory in(*device, {4, given.size()});
@@ -56,8 +56,9 @@ TEST_F(CudaDevices, SayHowMuchMemoryThereIsWhenItIsNotEnough) {
 
 TEST_F(CudaDevices, PassMomentsWhenTheirWorkIsDone) {
   EXPECT_TRUE(device->query(nullptr));
-  const DeviceMemory memory = device->allocate(64 << 20);
-  device->fill_neutral(DataType::float32, ReduceOp::min, {memory.get(), 64 << 20});
+  const std::size_t bytes = emulated_share(64, 64 << 20);
+  const DeviceMemory memory = device->allocate(bytes);
+  device->fill_neutral(DataType::float32, ReduceOp::min, {memory.get(), bytes});
   const Event mark = device->record_event();
   synchronize(*device, mark);
   device->wait(mark);
@@ -70,7 +71,7 @@ TEST_F(CudaDevices, PassMomentsWhenTheirWorkIsDone) {
 
 // Two devices add the other's buffer to their own, in turns that only moments put in order.
 TEST_F(CudaDevices, WaitForOneAnothersMoments) {
-  constexpr std::size_t kElements = 1 << 20;
+  constexpr std::size_t kElements = emulated_share(64, 1 << 20);
   constexpr int kTurns = 20;
   const std::unique_ptr<Device> other = make_cuda_device(0);
   const DeviceMemory mine = device->allocate(kElements * 4);

@@ -1,5 +1,8 @@
 // Lossy exchanges of ranks on a GPU against those in host memory; skipped, with the reason, where there is none.
 
+#include <set>
+#include <string>
+
 #include "collectives/cuda/cuda_endpoints.hpp"
 #include "tests/collectives/cuda_device.hpp"
 #include "tests/collectives/exchanged.hpp"
@@ -31,10 +34,15 @@ double relative_error(std::span<const std::byte> found, std::span<const std::byt
 TEST_F(CudaExchanges, EndAsThoseInHostMemoryDo) {
   for (const int ranks : {1, 2, 3, 4}) {
     Endpoints gpu = make_cuda_endpoints(ranks), host = make_thread_endpoints(ranks);
+    std::set<std::string> emulated;
     for (Case c : compressed_in_every_form(ranks)) {
       if (!cuda_compresses(*c.compressor.compressor) || c.algorithm.algorithm->collective != CollectiveKind::all_reduce)
         continue;
-      c.elements = 10'007;
+      // Making columns orthonormal has a thousand threads meet hundreds of times, whatever moves them then.
+      if (kEmulatedGpu && c.compressor.compressor->exchange == Exchange::low_rank &&
+          !emulated.insert(c.compressor.text()).second)
+        continue;
+      c.elements = static_cast<std::int64_t>(emulated_share(8, 10'007));
       SCOPED_TRACE(c.name());
       const Results found = exchanged(gpu, c, content), right = exchanged(host, c, content);
       if (c.compressor.compressor->exchange != Exchange::low_rank) {

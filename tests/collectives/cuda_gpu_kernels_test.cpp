@@ -20,7 +20,7 @@ class GpuKernels : public OnGpu {};
 
 // More blocks of 256 than all warps of any GPU take in one go.
 TEST_F(GpuKernels, EncodeOnWhenTheGridIsFull) {
-  const std::size_t elements = (16 << 20) + 5;
+  const std::size_t elements = emulated_share(64, 16 << 20) + 5;
   const std::vector<float> floats = hard_floats(elements, random);
   for (const CudaCodec* entry : cuda_codecs()) {
     const CompressorChoice choice = parse_compressor(entry->name);
@@ -59,15 +59,16 @@ TEST_F(GpuKernels, ConvertEveryHalfAndWhatLiesAroundIt) {
 // What is hard for top-k: equal elements, and large ones close together.
 TEST_F(GpuKernels, SelectTheFirstOfEqualElementsAndManyInOnePlace) {
   std::normal_distribution<float> normal;
+  const std::size_t elements = emulated_share(32, 3'000'017);
   const auto value = [&](std::string_view kind, std::size_t i) {
     if (kind == "equal") return 1.0F;
     if (kind == "few values") return static_cast<float>(random() % 3) - 1;
-    return normal(random) * (kind == "in one place" && i > 100'000 && i < 200'000 ? 100.0F : 1.0F);
+    return normal(random) * (kind == "in one place" && i > elements / 30 && i < elements / 15 ? 100.0F : 1.0F);
   };
   for (const char* kind : {"equal", "few values", "in one place", "normal"})
     for (const char* text : {"topk", "topk:0.00001", "topk:0.4"}) {
       const CompressorChoice choice = parse_compressor(text);
-      std::vector<float> floats(3'000'017);
+      std::vector<float> floats(elements);
       for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = value(kind, i);
       const std::vector<std::byte> right = encoded(choice, floats);
       GuardedMemory in(*device, {0, 4 * floats.size()});
@@ -82,7 +83,7 @@ TEST_F(GpuKernels, SelectTheFirstOfEqualElementsAndManyInOnePlace) {
 }
 
 TEST_F(GpuKernels, MultiplyToTheSameBitsEveryTime) {
-  const LowRankShape shape = low_rank_shape(1'000'003, 4);
+  const LowRankShape shape = low_rank_shape(static_cast<std::int64_t>(emulated_share(16, 1'000'003)), 4);
   const std::vector<float> matrix_values = normal_floats(shape.elements, random);
   GuardedMemory matrix(*device, {4, std::as_bytes(std::span(matrix_values)).size()});
   matrix.put(std::as_bytes(std::span(matrix_values)));

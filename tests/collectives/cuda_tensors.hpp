@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "tests/collectives/cuda_data.hpp"
+
 namespace hbench::support {
 
 /// Bytes, and how far from an aligned address: 161 as of ResNet-50, from a bias to a layer of 2 M elements; empty ones;
@@ -16,7 +18,8 @@ struct TensorPlace {
 
 inline std::vector<TensorPlace> tensor_places() {
   std::vector<TensorPlace> places;
-  constexpr std::size_t kElements[] = {9408, 64, 64, 4096, 256, 36864, 16384, 1000, 589'824, 2'048'000};
+  constexpr std::size_t kElements[] = {
+      9408, 64, 64, 4096, 256, 36864, 16384, 1000, emulated_share(16, 589'824), emulated_share(16, 2'048'000)};
   for (std::size_t i = 0; i < 161; ++i) places.push_back({4 * kElements[i % 9 == 8 && i > 20 ? 2 : i % 9], 0});
   places.push_back({4 * kElements[9], 0});
   for (const TensorPlace place : {TensorPlace{0, 0},
