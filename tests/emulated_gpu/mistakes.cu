@@ -189,7 +189,8 @@ constexpr WrongProgram kWrong[] = {
        cudaStreamSynchronize(desk.stream);
        start(fill, desk.stream, 1, more, 1U);
        cudaFreeAsync(more, desk.other);
-     }},
+     },
+     Mistake::use_after_free},
     {"MemoryIsUsedAfterItWasFreed", Mistake::use_after_free,
      [](Desk& desk) {
        unsigned* const more = desk.make(desk.stream);

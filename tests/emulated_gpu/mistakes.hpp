@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -32,6 +33,7 @@ struct WrongProgram {
   std::string_view name;
   Mistake mistake;
   void (*run)(Desk& desk);
+  std::optional<Mistake> otherwise = std::nullopt;  ///< what it is in another order of the streams
 };
 std::span<const WrongProgram> wrong_programs();
 
