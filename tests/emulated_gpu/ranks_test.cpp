@@ -16,6 +16,7 @@
 #include "collectives/executors/executor.hpp"
 #include "collectives/transport/transport.hpp"
 #include "tests/collectives/conformance.hpp"
+#include "tests/collectives/exchanged.hpp"
 #include "tests/collectives/shared_ranks.hpp"
 #include "tests/collectives/thread_ranks.hpp"
 #include "tests/emulated_gpu/machine.hpp"
@@ -120,6 +121,30 @@ TEST_P(NcclOnGpus, RunsItsOwnCollectives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Emulated, NcclOnGpus, ::testing::Values(1, 2, 3, 4));
+
+std::vector<std::byte> content_of(Device& device, std::span<const std::byte> buffer) {
+  std::vector<std::byte> bytes(buffer.size());
+  device.read(buffer, bytes);
+  return bytes;
+}
+
+// What the executor cuda does so is in cuda_exchange_test.cpp, which a real GPU runs too.
+TEST(CompressedOverNccl, EndsAsInHostMemory) {
+  const Machine machine(2);
+  const ExecutorKind& executor = *find_executor("nccl-p2p");
+  for (const int ranks : {2, 3}) {
+    Endpoints gpus = executor.make_endpoints(ranks), host = make_thread_endpoints(ranks);
+    for (Case c : compressed_in_every_form(ranks)) {
+      const bool adds_otherwise = c.compressor.compressor->exchange == Exchange::low_rank;
+      if (adds_otherwise || !executor.refuses(c.compressor).empty() ||
+          c.algorithm.algorithm->collective != CollectiveKind::all_reduce)
+        continue;
+      c.elements = 1'009;
+      SCOPED_TRACE(c.name());
+      ASSERT_EQ(exchanged(gpus, c, content_of), exchanged(host, c, content_of));
+    }
+  }
+}
 
 /// A rank that is a forked process. Returns its exit code.
 int run_process(const std::shared_ptr<SharedMemory>& memory, int ranks, Rank rank) {

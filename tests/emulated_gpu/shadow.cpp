@@ -16,6 +16,9 @@ bool is_before(const Accessor& other, const Accessor& now) {
   return other.block == now.block && (other.thread == now.thread || other.interval < now.interval);
 }
 
+/// The one who has the worker.
+Accessor accessor_now() { return {running.operation, running.block, running.thread, running.interval}; }
+
 bool is_same_thread(const Accessor& a, const Accessor& b) {
   return a.operation == b.operation && a.block == b.block && a.thread == b.thread;
 }
@@ -77,8 +80,6 @@ bool is_before_now(OperationId id) {
 const char* name_of(AccessKind kind) {
   return kind == AccessKind::read ? "read" : kind == AccessKind::write ? "write" : "atomic addition";
 }
-
-Accessor accessor_now() { return {running.operation, running.block, running.thread, running.interval}; }
 
 Shadow::Shadow(MemoryKind kind, std::uintptr_t begin, std::size_t bytes)
     : kind_(kind), begin_(begin), words_((bytes + 3) / 4) {

@@ -26,8 +26,6 @@ struct Accessor {
   std::uint16_t thread = 0;
   std::uint16_t interval = 0;
 };
-/// The one who has the worker.
-Accessor accessor_now();
 /// Whether an operation is done before what is running begins.
 bool is_before_now(OperationId id);
 
