@@ -19,7 +19,7 @@ namespace hbench::support {
 
 constexpr std::byte kPoison{0xa5};
 
-/// Whether the GPU is emulated (tests/emulated_gpu): six blocks fill it, and every access is looked at.
+/// True where the GPU is emulated (tests/emulated_gpu): six blocks fill it, and every access is looked at.
 #ifdef HBENCH_EMULATED_GPU
 constexpr bool kEmulatedGpu = true;
 #else

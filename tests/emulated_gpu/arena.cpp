@@ -10,7 +10,7 @@
 namespace hbench::emulated_gpu {
 namespace {
 
-/// What CUDA promises, and no more: memory that the host's allocator happened to align better would hide mistakes.
+/// As much as CUDA promises: memory that the host's allocator happened to align better would hide mistakes.
 constexpr std::size_t kAlignment = 256;
 /// A float that stands out, and a pointer to nowhere.
 constexpr int kPoison = 0xdb;

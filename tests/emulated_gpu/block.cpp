@@ -152,7 +152,7 @@ uint3 BlockExecutor::thread_index() const {
   return {current_ % size.x, current_ / size.x % size.y, current_ / size.x / size.y};
 }
 
-// What kernels call.
+// The functions that kernels call.
 
 uint3 thread_index() { return BlockExecutor::instance().thread_index(); }
 uint3 block_index() { return BlockExecutor::instance().block_index(); }

@@ -19,7 +19,7 @@ namespace hbench::emulated_gpu {
 constexpr std::size_t kMostThreads = 1024;
 constexpr std::size_t kMostArgumentBytes = 4096;
 
-/// What a launch leaves to the worker.
+/// A launch as it is left to the worker.
 struct Grid {
   dim3 blocks, threads;
   std::vector<char> arguments;

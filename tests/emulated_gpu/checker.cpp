@@ -18,7 +18,7 @@ struct Range {
   bool contains(const Access& access) const { return access.address >= begin && access.address + access.size <= end; }
 };
 
-/// What of the program kernels may touch: what nobody can write, in which constants lie, and the variables of the
+/// The parts of the program that kernels may touch: what nobody can write, in which constants lie, and variables of the
 /// worker's thread, in which those that are `__shared__` lie.
 struct ProgramRanges {
   std::vector<Range> constants;
@@ -57,8 +57,10 @@ bool is_constant(const Access& access) {
          std::ranges::any_of(ranges_of_worker().constants, [&](const Range& range) { return range.contains(access); });
 }
 
-std::string words(const Access& access, std::string_view what) {
-  return fmt::format("{} of {} bytes at {:#x}{}", name_of(access.kind), access.size, access.address, what);
+void file(Mistake mistake, const Access& access, std::string_view what = "") {
+  if (is_filed(mistake, access.place)) return;
+  report(mistake, fmt::format("{} of {} bytes at {:#x}{}", name_of(access.kind), access.size, access.address, what),
+         access.place);
 }
 
 bool may_use(const Allocation& memory, int device) {
@@ -72,30 +74,27 @@ bool may_use(const Allocation& memory, int device) {
 Allocation* checked_allocation(const Access& access) {
   Allocation* const found = machine().arena.find(access.address);
   if (found == nullptr || access.address < found->begin || access.address + access.size > found->begin + found->size) {
-    report(Mistake::out_of_bounds,
-           words(access, found == nullptr
-                             ? std::string(" of device memory that was never allocated")
-                             : fmt::format(" of an allocation of {} bytes at {:#x}", found->size, found->begin)),
-           access.place);
+    file(Mistake::out_of_bounds, access,
+         found == nullptr ? " of device memory that was never allocated"
+                          : fmt::format(" of an allocation of {} bytes at {:#x}", found->size, found->begin));
     return nullptr;
   }
   if (found->is_freed) {
-    report(Mistake::use_after_free, words(access, ""), access.place);
+    file(Mistake::use_after_free, access);
     return nullptr;
   }
   return found;
 }
 
-/// What need be asked of an operation once for each allocation that it uses.
+/// Asks what need be asked of an operation once for each allocation that it uses.
 void check_right_to_use(Allocation& memory, const Access& access) {
   if (memory.checked_by == running.operation) return;
   memory.checked_by = running.operation;
   if (!may_use(memory, running.device))
-    report(Mistake::no_peer_access,
-           words(access, fmt::format(": GPU {} was not given the memory of GPU {}", running.device, memory.device)),
-           access.place);
+    file(Mistake::no_peer_access, access,
+         fmt::format(": GPU {} was not given the memory of GPU {}", running.device, memory.device));
   if (!is_before_now(memory.made_by))
-    report(Mistake::not_yet_allocated, words(access, " before its allocation on another stream"), access.place);
+    file(Mistake::not_yet_allocated, access, " before its allocation on another stream");
 }
 
 bool check_device_access(const Access& access) {
@@ -115,13 +114,13 @@ void check_kernel_access(const Access& access, bool aligned) {
   if (!is_worker || !running.in_kernel) return;
   if (access.address >= running.stack_begin && access.address + access.size <= running.stack_end) return;
   ++counts.accesses;
-  if (aligned && access.address % access.size != 0) report(Mistake::misaligned, words(access, ""), access.place);
+  if (aligned && access.address % access.size != 0) file(Mistake::misaligned, access);
   if (machine().arena.contains(access.address)) {
     check_device_access(access);
   } else if (ranges_of_worker().shared.contains(access)) {
     shared_shadow().add(access);
   } else if (!is_constant(access)) {
-    report(Mistake::host_memory, words(access, " by a kernel"), access.place);
+    file(Mistake::host_memory, access, " by a kernel");
   }
 }
 

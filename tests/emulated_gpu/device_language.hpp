@@ -17,7 +17,7 @@
 #define __global__
 #define __device__
 #define __host__
-/// Of the worker's thread, which runs one block at a time: so the checker tells them from the program's other
+/// A variable of the worker's thread, which runs one block at a time: so the checker tells it from the program's other
 /// variables.
 #define __shared__ static thread_local
 #define __forceinline__ inline __attribute__((always_inline))
@@ -73,7 +73,7 @@ inline unsigned __ballot_sync(unsigned mask, int predicate, const char* file = _
 
 namespace hbench::emulated_gpu {
 
-/// Of a value of up to 8 bytes.
+/// A shuffle of a value of up to 8 bytes.
 template <class T>
 T shuffled(WarpOperation operation, unsigned mask, T value, int lane, int width, Site site) {
   static_assert(sizeof(T) <= sizeof(std::uint64_t));

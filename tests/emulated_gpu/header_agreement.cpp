@@ -1,4 +1,4 @@
-// What our headers say of CUDA and NCCL against NVIDIA's: compiled with ours always, and with NVIDIA's where they are
+// Our headers of CUDA and NCCL against NVIDIA's: compiled with ours always, and with NVIDIA's where they are
 // found. The functions' signatures are compared by compiling the emulator's own sources with both.
 
 #include <cuda_runtime_api.h>

@@ -1,4 +1,4 @@
-// What g++ -fsanitize=thread,alignment calls at each access, in the place of libtsan and libubsan.
+// The functions that g++ -fsanitize=thread,alignment calls at each access, in the place of libtsan and libubsan.
 
 #include <cstdint>
 
@@ -44,7 +44,7 @@ void __ubsan_handle_type_mismatch_v1(void*, std::uintptr_t pointer) {
   static_cast<void>(pointer);
 }
 
-// Of the host's code in the same files.
+// The host's code in the same files calls these.
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}

@@ -19,7 +19,7 @@ inline bool is_same(const Site& a, const Site& b) {
   return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
 }
 
-// What the running thread of a kernel asks for.
+// The running thread of a kernel asks for these.
 
 uint3 thread_index();
 uint3 block_index();

@@ -43,12 +43,12 @@ inline Machine& machine() {
   return made != nullptr ? *made : make_machine();
 }
 
-/// Whether this process was forked from one that had used the GPUs, which CUDA does not survive.
+/// True in a process that was forked from one that had used the GPUs, which CUDA does not survive.
 bool was_forked();
 /// The forked process forgets that and has GPUs of its own.
 void start_anew_after_fork();
 
-/// How many of the GPUs CUDA finds, as CUDA_VISIBLE_DEVICES may limit: 2 of 3 at first.
+/// Sets how many of the three GPUs CUDA finds, as CUDA_VISIBLE_DEVICES does: 2 at first.
 void show_devices(int count);
 /// Waits for everything that was enqueued on any stream.
 void drain();

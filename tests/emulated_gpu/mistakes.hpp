@@ -12,7 +12,7 @@
 
 namespace hbench::emulated_gpu {
 
-/// What every program is given: three streams of GPU 0, one of GPU 1, buffers of 256 numbers and an event. Both buffers
+/// Given to every program: three streams of GPU 0, one of GPU 1, buffers of 256 numbers and an event. Both buffers
 /// are zeros, `fresh` was never written.
 struct Desk {
   Desk();

@@ -88,7 +88,7 @@ hbench::ReduceOp operation_of(ncclRedOp_t op) {
 }
 std::size_t bytes_of(std::size_t count, ncclDataType_t type) { return count * hbench::size_of(type_of(type)); }
 
-/// Of a part of all inputs.
+/// The reduction of a part of all inputs.
 Bytes reduced(const Round& round, ncclDataType_t type, ncclRedOp_t op, std::size_t begin, std::size_t bytes) {
   Bytes result;
   for (const auto& [rank, input] : round.inputs) {

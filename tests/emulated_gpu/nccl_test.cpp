@@ -1,4 +1,4 @@
-// What the emulated NCCL reports and refuses.
+// The emulated NCCL reports and refuses what NCCL's documentation forbids.
 
 #include <gtest/gtest.h>
 #include <nccl.h>

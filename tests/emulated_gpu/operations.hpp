@@ -1,6 +1,6 @@
 #pragma once
 
-/// What the emulated GPUs were asked to do, and which of it comes before which.
+/// The operations that emulated GPUs were asked for, and which comes before which.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace hbench::emulated_gpu {
 
-/// How far each stream has come: element i is the tick of the last operation of stream i that has surely been done.
+/// A state of all streams: element i is the tick of the last operation of stream i that has surely been done.
 using Clock = std::vector<std::uint32_t>;
 void join(Clock& into, const Clock& other);
 
@@ -39,7 +39,7 @@ class Operations {
   OperationId last_ = 0;
 };
 
-/// What the worker is doing. There is one worker, and only it runs operations, so that these are plain variables.
+/// The worker's present. There is one worker, and only it runs operations, so that these are plain variables.
 struct Running {
   OperationId operation = 0;
   const Clock* clock = nullptr;  ///< of what comes before the operation

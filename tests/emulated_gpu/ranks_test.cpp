@@ -128,7 +128,7 @@ std::vector<std::byte> content_of(Device& device, std::span<const std::byte> buf
   return bytes;
 }
 
-// What the executor cuda does so is in cuda_exchange_test.cpp, which a real GPU runs too.
+// The executor cuda is tested so by cuda_exchange_test.cpp, which a real GPU runs too.
 TEST(CompressedOverNccl, EndsAsInHostMemory) {
   const Machine machine(2);
   const ExecutorKind& executor = *find_executor("nccl-p2p");

@@ -59,6 +59,11 @@ std::string place_in_source(const void* address) {
   return text;
 }
 
+Operation operation_now() {
+  if (is_worker && running.operation != 0) return machine().operations.at(running.operation);
+  return {.name = "the host"};
+}
+
 std::string doer(const Operation& operation) {
   if (operation.kernel == nullptr) return fmt::format("by operation {}, {}", running.operation, operation.name);
   return fmt::format("by operation {}, block {}, thread {}, after {} barriers", running.operation, running.block,
@@ -111,9 +116,15 @@ std::string_view name_of(Mistake mistake) {
   return "";
 }
 
+bool is_filed(Mistake mistake, const void* place) {
+  const Operation operation = operation_now();
+  Filed& all = filed();
+  const std::lock_guard lock(all.mutex);
+  return all.known.contains({mistake, place, operation.name, operation.kernel});
+}
+
 void report(Mistake mistake, const std::string& text, const void* place) {
-  Operation operation{.name = "the host"};
-  if (is_worker && running.operation != 0) operation = machine().operations.at(running.operation);
+  const Operation operation = operation_now();
   Filed& all = filed();
   const std::lock_guard lock(all.mutex);
   if (!all.known.insert({mistake, place, operation.name, operation.kernel}).second) return;

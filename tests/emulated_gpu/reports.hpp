@@ -1,6 +1,6 @@
 #pragma once
 
-/// What the emulated GPU found wrong. A test that leaves a report behind fails (`report_listener.cpp`).
+/// Reports of what the emulated GPU found wrong. A test that leaves a report behind fails (`report_listener.cpp`).
 
 #include <cstddef>
 #include <string>
@@ -42,11 +42,13 @@ std::string text_of(const Report& report);
 /// Files a report about what the worker does now. The same mistake of the same operation's kind at the same place is
 /// filed once. `place` is an address in the program's code, or null.
 void report(Mistake mistake, const std::string& text, const void* place = nullptr);
+/// True where `report` would file nothing new: a mistake that is made at a million accesses needs its words once.
+bool is_filed(Mistake mistake, const void* place);
 
 /// Returns the reports since the last call. Only what has been done can have been reported: `drain` first.
 std::vector<Report> take_reports();
 
-/// What was run, for a table.
+/// Counts of what was run, for a table.
 struct Counts {
   std::size_t launches = 0;
   std::size_t threads = 0;

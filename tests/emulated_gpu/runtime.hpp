@@ -1,6 +1,6 @@
 #pragma once
 
-/// What the sources of the emulated runtime share.
+/// Shared by the sources of the emulated runtime.
 
 #include <cuda_runtime_api.h>
 

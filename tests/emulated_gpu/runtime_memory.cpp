@@ -26,7 +26,7 @@ cudaMemPool_t pool_of(int device) {
 }
 int device_of(cudaMemPool_t pool) { return static_cast<int>(number(pool) - kFirstPool); }
 
-/// By the worker, as an operation of a stream: whatever uses the memory must come before it.
+/// Called by the worker, as an operation of a stream: whatever uses the memory must come before it.
 void free_now(Allocation& memory) {
   const OperationId user = memory.shadow != nullptr ? memory.shadow->unordered_user() : 0;
   if (user != 0)
@@ -57,7 +57,7 @@ cudaError_t free_on_idle_device(Allocation* memory) {
   return cudaSuccess;
 }
 
-/// What a cudaIpcMemHandle_t holds here.
+/// The content of a cudaIpcMemHandle_t.
 struct IpcName {
   char magic[8];
   pid_t process;

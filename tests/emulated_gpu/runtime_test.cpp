@@ -1,4 +1,4 @@
-// What the emulated runtime refuses and promises, rule by rule, as CUDA's documentation says.
+// The emulated runtime refuses and promises, rule by rule, what CUDA's documentation says.
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>

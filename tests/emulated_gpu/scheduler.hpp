@@ -37,14 +37,14 @@ struct Stream {
   bool is_idle() const { return queue.empty() && !is_busy; }
 };
 
-/// What a recorded event stands for: everything on its stream before it.
+/// A recording of an event, which stands for everything on its stream before it.
 struct Recorded {
   std::atomic<bool> is_done{false};
   Clock clock;
   std::chrono::steady_clock::time_point time;
 };
 
-/// What to enqueue, beside what it does.
+/// An operation to enqueue, beside what it does.
 struct Asked {
   const char* name = "";
   const void* kernel = nullptr;
@@ -59,10 +59,10 @@ class Scheduler {
   Stream& make_stream(int device);
   OperationId enqueue(Stream& stream, const Asked& asked, std::function<void()> run);
   std::shared_ptr<Recorded> record(Stream& stream);
-  /// What is enqueued on the stream later comes after the event.
+  /// Everything that is enqueued on the stream later comes after the event.
   void wait(Stream& stream, const std::shared_ptr<Recorded>& event);
 
-  // What the host waits for, and then knows to be done.
+  // Waits of the host, which then knows something to be done.
   void synchronize(Stream& stream);
   void synchronize(const std::shared_ptr<Recorded>& event);
   bool query(const std::shared_ptr<Recorded>& event);

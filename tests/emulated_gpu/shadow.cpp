@@ -54,7 +54,7 @@ void note_writer(Cell& cell, const Accessor& now, std::uint8_t mask, AccessKind 
   cell.atomically = kind == AccessKind::atomic;
 }
 
-/// Whether a write races with the readers that a cell knows of.
+/// True where a write races with the readers that a cell knows of.
 bool races_with_readers(const Cell& cell, const Accessor& now) {
   if (!is_before(cell.reader, now)) return true;
   if (cell.reader.operation != now.operation) return false;
@@ -125,7 +125,7 @@ void Shadow::add_to_cell(Cell& cell, std::uint8_t mask, const Access& access) {
     report_race(cell.reader, "read", access);
   if (access.kind != AccessKind::read && !is_before_now(cell.other_reader))
     report_race({.operation = cell.other_reader}, "read", access);
-  if (access.kind != AccessKind::write && (cell.valid & mask) != mask)
+  if (access.kind != AccessKind::write && (cell.valid & mask) != mask && !is_filed(Mistake::unwritten, access.place))
     report(Mistake::unwritten,
            fmt::format("{} of {} memory at {:#x} that nothing has written", name_of(access.kind), memory(),
                        access.address),
@@ -141,6 +141,7 @@ void Shadow::report_race(const Accessor& other, const char* other_did, const Acc
   const Mistake mistake = other.operation != running.operation ? Mistake::race_of_streams
                           : other.block != running.block       ? Mistake::race_of_blocks
                                                                : Mistake::race_of_threads;
+  if (is_filed(mistake, access.place)) return;
   report(mistake,
          fmt::format("{} of {} memory at {:#x} after a {} by {}, operation {}, block {}, thread {}, after {} barriers",
                      name_of(access.kind), memory(), access.address, other_did,

@@ -26,7 +26,7 @@ struct Accessor {
   std::uint16_t thread = 0;
   std::uint16_t interval = 0;
 };
-/// Whether an operation is done before what is running begins.
+/// True where an operation is done before what is running begins.
 bool is_before_now(OperationId id);
 
 struct Access {
@@ -53,7 +53,7 @@ enum class MemoryKind : std::uint8_t { device, shared };
 
 class Shadow {
  public:
-  /// Of memory that begins at `begin`, a multiple of 4.
+  /// Knows nothing yet of the memory, which begins at `begin`, a multiple of 4.
   Shadow(MemoryKind kind, std::uintptr_t begin, std::size_t bytes);
   ~Shadow();
   Shadow(const Shadow&) = delete;

@@ -19,7 +19,7 @@ class Warp {
   /// The lane waits for the others of `mask`. Reports lanes that meet at different operations.
   void arrive(unsigned lane, WarpOperation operation, unsigned mask, const WarpArgument& argument, Site site);
   void end(unsigned lane) { alive_ &= ~(1U << lane); }
-  /// Whether all lanes that are waited for have arrived.
+  /// True once all lanes that are waited for have arrived.
   bool is_complete() const;
   /// Computes what each lane gets, and returns the lanes that had arrived. \pre is_complete()
   std::uint32_t complete();
