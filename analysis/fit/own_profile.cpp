@@ -54,9 +54,9 @@ constexpr std::array kTcp{
         "10 GbE cost 15 to 17 us for each of their 2(N-1) ring steps"},
     Usual{"protocol_efficiency", "0.957",
           "arithmetic: TCP/IP over Ethernet with 1500-byte frames carries 94.1 % of the line, with jumbo frames 99 %"},
-    Usual{"stream_cap", "38 Gbit/s", "github.com/NVIDIA/nccl/issues/398: NCCL over TCP on a line of 100 Gbit/s"},
-    Usual{"stream_factor", "4",
-          "how many streams a library opens is not known: 10 to 60 Gbit/s were seen on lines of 100 Gbit/s"}};
+    Usual{"stream_cap", "15 Gbit/s",
+          "the median of 11 sources (collectives/network/accuracy.md): NCCL over TCP on lines of 25 to 100 Gbit/s"},
+    Usual{"stream_factor", "6", "the same sources: 1.8 to 38 Gbit/s"}};
 constexpr std::array kCompute{
     Usual{"overlap_slowdown", "0.15",
           "arXiv:2507.03114: overlapped compute slows 18.9 % on average, 40 % at most (newer GPUs); 15 % taken"},

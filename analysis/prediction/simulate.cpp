@@ -41,8 +41,7 @@ bool has_ends(const Profile& cluster, const World& world) {
 
 RatePrior rate_prior(const Profile& cluster, int gpus) {
   if (gpus <= cluster.gpus_per_domain()) return cluster.local_rate_of(gpus) > kFastestBus ? kSwitchedPrior : kBusPrior;
-  const bool sockets = cluster.network_low_latency.value == 0 || cluster.stream_cap.value > 0;
-  return sockets ? kSocketsPrior : kRdmaPrior;
+  return cluster.is_tcp() ? kSocketsPrior : kRdmaPrior;
 }
 
 NetworkEnds network_ends(const Profile& cluster, const RatePrior& prior) {

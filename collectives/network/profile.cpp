@@ -170,6 +170,35 @@ void read_local(const TomlReader& read, const toml::table& table, Profile& profi
     if (rate.value > 0) profile.local_factors[count] = rate / profile.local_rate;
 }
 
+/// `[network]`: between domains.
+void read_network(const TomlReader& read, const toml::table& table, Profile& profile) {
+  read_section(read, table, "network",
+               {{"latency", true, latency_into(profile.network_latency)},
+                {"low_latency", false, latency_into(profile.network_low_latency)},
+                {"line_rate", true, rate_into(profile.line_rate)},
+                {"nics", false, count_into(profile.nics)},
+                {"stream_cap", false, rate_into(profile.stream_cap)},
+                {"stream_factor", false, number_into(profile.stream_factor, 1, 100)},
+                {"streams", false, count_into(profile.streams)},
+                {"protocol_efficiency", false, number_into(profile.protocol_efficiency, 0.01, 1)},
+                {"tree_rate", false, rate_into(profile.tree_rate)}},
+               {}, profile.figures);
+  require_rate_of(read, table, "network", "stream_factor", "stream_cap");
+  const auto figures = table["network"];
+  const auto assume = [&](std::string_view key, std::string text, double factor) {
+    profile.figures.push_back({fmt::format("network.{}", key), std::move(text),
+                               "what TCP carries where nobody says more than the line's rate", factor, ""});
+  };
+  // Who knows what the protocol leaves knows this network: nothing is taken for it.
+  if (figures["protocol_efficiency"] || !profile.is_tcp()) return;
+  profile.protocol_efficiency = kTcpShare;
+  assume("protocol_efficiency", fmt::format("{}", kTcpShare), kTcpShareFactor);
+  const BytesPerSecond streams = kTcpStreams / kTcpShare;  // before what the protocol takes
+  if (figures["stream_cap"] || profile.line_rate <= streams) return;
+  profile.stream_cap = streams;
+  assume("stream_cap", format(streams), kTcpStreamsFactor);
+}
+
 }  // namespace
 
 double GpuPeaks::at(std::string_view precision) const {
@@ -288,22 +317,11 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
       profile.figures);
   if (!profile.gpu.empty()) read_gpu(gpus, profile);
   read_local(read, table, profile);
-  read_section(read, table, "network",
-               {{"latency", true, latency_into(profile.network_latency)},
-                {"low_latency", false, latency_into(profile.network_low_latency)},
-                {"line_rate", true, rate_into(profile.line_rate)},
-                {"nics", false, count_into(profile.nics)},
-                {"stream_cap", false, rate_into(profile.stream_cap)},
-                {"stream_factor", false, number_into(profile.stream_factor, 1, 100)},
-                {"streams", false, count_into(profile.streams)},
-                {"protocol_efficiency", false, number_into(profile.protocol_efficiency, 0.01, 1)},
-                {"tree_rate", false, rate_into(profile.tree_rate)}},
-               {}, profile.figures);
+  read_network(read, table, profile);
   read_section(
       read, table, "parameter_server",
       {{"rate", false, rate_into(profile.server_rate)}, {"factor", false, number_into(profile.server_factor, 1, 100)}},
       {}, profile.figures);
-  require_rate_of(read, table, "network", "stream_factor", "stream_cap");
   require_rate_of(read, table, "parameter_server", "factor", "rate");
   read_section(read, table, "compute",
                {{"call_latency", false, latency_into(profile.call_latency)},

@@ -59,6 +59,18 @@ inline constexpr BytesPerSecond kFastestBus(45e9);
 /// beside a driver that gives them access), 35 and 28 of 50 among 4 and 8 of these.
 inline constexpr double kThroughHost = 0.57, kThroughHostFactor = 1.3;
 
+/// Messages that take longer go by TCP, where nothing else is known: 15 to 17 us for each step of a ring over 10 GbE
+/// (github.com/HKBU-HPML/ddl-benchmarks, unfused all-reduces), where NCCL has 14 by RDMA (2.30, src/graph/tuning.cc).
+inline constexpr Seconds kLongestByRdma(14.5e-6);
+
+/// What TCP carries out of a node where nobody says more than the line's rate: min(`kTcpShare` of the line,
+/// `kTcpStreams`), each within its factor. Slow lines are nearly filled (56 to 95 %), fast ones are not: 10 to 38
+/// Gbit/s of 25 to 100, and 1.8 to 5 where people ask why two nodes are slower than one. `accuracy.md` has the 15
+/// sources, each of which was left out in turn.
+inline constexpr double kTcpShare = 0.8, kTcpShareFactor = 1.25;
+inline constexpr BytesPerSecond kTcpStreams(1.875e9);
+inline constexpr double kTcpStreamsFactor = 6;
+
 /// Where figures are taken that are known within a factor only.
 enum class End : std::uint8_t { better, stated, worse };
 
@@ -149,6 +161,11 @@ struct Profile {
   /// What one rank-to-rank path over the network carries, with the NICs of `nodes` nodes of a domain: min(line, streams
   /// x cap) x efficiency.
   BytesPerSecond path_rate(int nodes = 1) const;
+  /// Whether its messages go by TCP: streams are stated, or its one NIC has the latency of TCP and no protocol of low
+  /// latency. Several NICs with a long latency are plug-ins' (EFA, TCPX).
+  bool is_tcp() const {
+    return stream_cap.value > 0 || (nics == 1 && network_low_latency.value == 0 && network_latency > kLongestByRdma);
+  }
   /// Whether streams carry less than the line does.
   bool bound_by_streams() const { return stream_cap.value > 0 && stream_cap * streams < line_rate; }
   /// What all NICs of `nodes` nodes carry together.

@@ -1,7 +1,10 @@
 #include "collectives/network/profile.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include "collectives/base/file.hpp"
@@ -97,6 +100,73 @@ TEST(Profile, HasRatesOfFewerGpusThanAll) {
   expect_refused(changed("rate_4", "rate_8"), "my.toml:6: unknown key 'local.rate_8'", "did you mean 'rate_2'?");
   expect_refused(changed("\"48 GB/s\"", "48"), "my.toml:5: local.rate_2: 48 has no unit",
                  "write it as text, such as \"25 Gbit/s\" or \"15 us\"");
+}
+
+/// A network of which somebody knows the line, and how long a message takes.
+std::string line_of(const std::string& rate, const std::string& more = "") {
+  return "gpus_per_node = 1\n[network]\nlatency = \"50 us\"\nline_rate = \"" + rate + " Gbit/s\"\n" + more;
+}
+
+/// Gbit/s of a path between two nodes.
+double path_of(const Profile& profile) { return profile.path_rate().value * 8e-9; }
+
+TEST(Profile, TakesWhatTcpCarriesWhereNobodySaysMoreThanTheLine) {
+  EXPECT_NEAR(path_of(parse(line_of("1"))), 0.8, 1e-9);
+  EXPECT_NEAR(path_of(parse(line_of("100"))), 15, 1e-9);
+  EXPECT_NEAR(path_of(parse(line_of("100")).at(End::worse)), 15 / 6.0, 1e-9);
+  EXPECT_EQ(parse(line_of("100")).assumed_for(2).size(), 2U) << "said to be assumed";
+  EXPECT_NEAR(path_of(parse(line_of("100", "stream_cap = \"38 Gbit/s\"\n"))), 0.8 * 38, 1e-9);
+  EXPECT_NEAR(path_of(parse(line_of("100", "protocol_efficiency = 0.95\n"))), 95, 1e-9) << "somebody knows it";
+}
+
+TEST(Profile, TakesNoNetworkForTcpThatIsKnownToBeAnother) {
+  EXPECT_TRUE(parse(line_of("100")).is_tcp());
+  EXPECT_FALSE(parse(line_of("100", "low_latency = \"3 us\"\n")).is_tcp()) << "LL of NCCL over InfiniBand";
+  EXPECT_FALSE(parse(line_of("100", "nics = 4\n")).is_tcp()) << "plug-ins (EFA) are as slow to begin, and carry all";
+  std::string soon = line_of("100");
+  soon.replace(soon.find("50 us"), 5, "14 us");
+  EXPECT_FALSE(parse(soon).is_tcp()) << "NCCL's own latency of a network";
+  EXPECT_EQ(path_of(parse(soon)), 100);
+}
+
+/// What one node carried by TCP, in Gbit/s, on a line of so many; `accuracy.md` says where each is from.
+struct CarriedByTcp {
+  const char* source;
+  double line, carried;
+};
+constexpr CarriedByTcp kCarriedByTcp[] = {{"ddl-benchmarks, 10 GbE", 10, 9.5},
+                                          {"ddl-benchmarks, 100 GbE", 100, 17.4},
+                                          {"horovod's README", 25, 14.6},
+                                          {"horovod-test-data", 16, 10.2},
+                                          {"horovod#2581", 100, 10},
+                                          {"nccl#398", 100, 38},
+                                          {"nccl#209", 32, 15.6},
+                                          {"nccl#450", 100, 24},
+                                          {"nccl-tests#83", 25, 13.6},
+                                          {"bagua-net", 100, 30.6},
+                                          {"tensorflow/benchmarks#29", 10, 9.3},
+                                          {"fairseq#789", 1, 0.56},
+                                          {"fairseq#277", 25, 2},
+                                          {"transformers#3274", 40, 1.8},
+                                          {"transformers#3707", 25, 5.2}};
+
+TEST(Profile, TakesOfTcpWhatIsTypicalOfItsSources) {
+  // Predictions widen what a profile leaves open by what rates of sockets may be off beside it (`kSocketsPrior`).
+  constexpr double kSlower = 1.35, kFaster = 1.15;
+  std::vector<double> shares, streams;
+  int held = 0;
+  for (const CarriedByTcp& each : kCarriedByTcp) {
+    const Profile profile = parse(line_of(fmt::format("{}", each.line)));
+    const double low = path_of(profile.at(End::worse)) / kSlower, high = path_of(profile.at(End::better)) * kFaster;
+    held += low <= each.carried && each.carried <= high ? 1 : 0;
+    (each.line < 25 ? shares : streams).push_back(each.carried / (each.line < 25 ? each.line : 1));
+  }
+  EXPECT_EQ(held, 14) << "of 15: 93 %, as of a band of nine in ten";
+  // The median, also without any one of them: 14.1 to 15.1 Gbit/s of fast lines, 0.64 to 0.93 of slow ones.
+  std::ranges::sort(streams);
+  EXPECT_NEAR(streams[5], 15, 0.5);
+  std::ranges::sort(shares);
+  EXPECT_NEAR(std::sqrt(shares[1] * shares[2]), 0.8, 0.1);
 }
 
 TEST(Profile, HasSeveralRatesOfAWorkload) {
