@@ -204,7 +204,7 @@ class Suspects {
     const Profile& healthy = plan_.catalog.profiles.at(found_.asked.profile);
     for (const SlowCause& cause : slow_causes())
       if (const std::optional<Profile> sick = cause.on(healthy, healthy.domains_of(found_.asked.gpus) > 1))
-        suspect(std::string(cause.what), std::string(cause.check), rate(plan_.cases.front(), *sick));
+        suspect(std::string(cause.what), std::string(cause.check), rate(plan_.cases.front(), *sick), cause.spread);
     suspect_unit("it is in steps/s", samples_);
     if (found_.asked.gpus > 2) suspect_rate_of_one();
     std::ranges::stable_sort(suspicions_, {}, &TrainingSuspicion::off);
@@ -225,11 +225,11 @@ class Suspects {
     return samples_ / SimulatedRunner(catalog, stop_).step(asked).step().value;
   }
 
-  void suspect(std::string what, std::string check, double expected) {
+  void suspect(std::string what, std::string check, double expected, double spread = 0) {
     suspicions_.push_back({.what = std::move(what),
                            .check = std::move(check),
                            .expected = expected,
-                           .off = std::abs(std::log(found_.measured / expected))});
+                           .off = std::max(0.0, std::abs(std::log(found_.measured / expected)) - spread)});
   }
 
   void suspect_rate_of_one() {

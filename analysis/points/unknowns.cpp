@@ -110,9 +110,10 @@ std::vector<Unknown> unknowns_of(const CollectiveFacts& facts) {
                    .slower = std::max(0.0, std::log(ends.worse / facts.time)),
                    .faster = std::max(0.0, std::log(facts.time / ends.better))};
   };
-  return {between(facts.nodes > 1 ? UnknownKind::network : UnknownKind::links, facts.rates),
-          between(UnknownKind::hops, facts.hops), between(UnknownKind::call, facts.calls),
-          Unknown{.kind = UnknownKind::library, .slower = kCollectiveError, .faster = kCollectiveError}};
+  const Unknown hops = between(UnknownKind::hops, facts.hops), calls = between(UnknownKind::call, facts.calls);
+  const double library = std::min(kCollectiveError, kRateBoundError + hops.slower + calls.slower);
+  return {between(facts.nodes > 1 ? UnknownKind::network : UnknownKind::links, facts.rates), hops, calls,
+          Unknown{.kind = UnknownKind::library, .slower = library, .faster = library}};
 }
 
 BandFactors band_of(const std::vector<Unknown>& unknowns, double scale) {

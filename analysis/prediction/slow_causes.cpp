@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/prediction/varied_network.hpp"
+
 namespace hbench {
 namespace {
 
@@ -30,19 +32,24 @@ std::optional<Profile> sockets(const Profile& healthy, bool across) {
   return sick;
 }
 
-/// Its network is TCP as it is: streams have a cap, and all bytes pass the host's memory.
-bool is_tcp(const Profile& healthy) { return healthy.stream_cap.value > 0; }
-
 std::optional<Profile> sockets_for_rdma(const Profile& healthy, bool across) {
-  return is_tcp(healthy) ? std::nullopt : sockets(healthy, across);
+  return healthy.is_tcp() ? std::nullopt : sockets(healthy, across);
 }
 
 /// A flow of TCP carries no more than a cloud or a processor core lets one, and several were counted on.
 std::optional<Profile> one_stream(const Profile& healthy, bool across) {
-  if (!across || !is_tcp(healthy) || healthy.streams < 2) return std::nullopt;
+  if (!across || !healthy.is_tcp() || healthy.streams < 2) return std::nullopt;
   Profile sick = without_curves(healthy);
   sick.streams = 1;
   return sick;
+}
+
+/// Where people ask why two nodes are slower than one: 1.8 to 5 Gbit/s on lines of 25 and 40 (`accuracy.md`).
+constexpr double kFarBelowLine = 3 * kGigabit, kFarBelowLineSpread = 0.6;
+
+std::optional<Profile> far_below_the_line(const Profile& healthy, bool across) {
+  if (!across || !healthy.is_tcp() || healthy.path_rate().value < 2 * kFarBelowLine) return std::nullopt;
+  return with_network_rate(without_curves(healthy), BytesPerSecond(kFarBelowLine));
 }
 
 std::optional<Profile> with_nics(const Profile& healthy, bool across, int nics) {
@@ -66,7 +73,7 @@ constexpr double kOverHost = 0.56, kOverHostSpread = 0.35;
 constexpr double kSlowerThanCopies = 20 * kGigabit;
 
 std::optional<Profile> through_host_memory(const Profile& healthy, bool across) {
-  if (!across || is_tcp(healthy) || healthy.line_rate.value < kSlowerThanCopies) return std::nullopt;
+  if (!across || healthy.is_tcp() || healthy.line_rate.value < kSlowerThanCopies) return std::nullopt;
   Profile sick = without_curves(healthy);
   sick.line_rate = healthy.line_rate * kOverHost;
   sick.network_latency = healthy.network_latency + Seconds(10e-6);
@@ -142,6 +149,9 @@ constexpr std::array kCauses{
               [](const Profile& healthy, bool across) { return on_interface(healthy, across, 1); }},
     SlowCause{"one TCP stream between two ranks instead of several",
               "nload on a node's interface; NCCL_SOCKET_NTHREADS and NCCL_NSOCKS_PERTHREAD", one_stream},
+    SlowCause{"TCP far below its line (1.8 to 5 Gbit/s were seen on lines of 25 and 40)",
+              "iperf3 between two nodes, -P 1 and -P 8; NCCL_DEBUG=INFO: the interface in 'NET/Socket : Using'",
+              far_below_the_line, kFarBelowLineSpread},
     SlowCause{"one NIC of a node does all the work",
               "NCCL_DEBUG=INFO: 'NET/IB : Using [0]mlx5_0' lists the NICs; NCCL_IB_HCA", one_nic},
     SlowCause{"one NIC of a node does all the work, over the host's memory",

@@ -200,13 +200,15 @@ std::string verdict(const TrainingExpectation& found) {
     case Normality::slow:
       break;
   }
-  const bool named = !found.suspicions.empty() && !found.suspicions.front().fitted;
+  std::string best;
+  if (!found.suspicions.empty() && !found.suspicions.front().fitted)
+    best = fmt::format(" What explains it best: {}.", found.suspicions.front().what);
+  else if (found.expected >= kMostSick * found.measured)
+    best =
+        " Nothing that is often wrong with a cluster costs so much: check first that the log counts samples of all "
+        "GPUs, and that model and batch are these.";
   return fmt::format("{} samples/s are slow: {}, {} times as many.{}", measured, expected,
-                     times_text(found.expected / found.measured),
-                     named || found.expected < kMostSick * found.measured
-                         ? ""
-                         : " Nothing that is often wrong with a cluster costs so much: check first that the log counts "
-                           "samples of all GPUs, and that model and batch are these.");
+                     times_text(found.expected / found.measured), best);
 }
 
 void training_suspicion_fields(Row& row, const TrainingSuspicion& suspicion) {

@@ -78,7 +78,7 @@ TEST(Expect, EachCauseIsFoundOnSomeCluster) {
       healthy.nodes_per_domain = 2;
       healthy.nics = 1;
     }
-    if (cause.what.find("TCP stream") != cause.what.npos) {
+    if (cause.what.find("TCP stream") != cause.what.npos || cause.what.starts_with("TCP far")) {
       healthy.stream_cap = BytesPerSecond(2e9);
       healthy.streams = 8;
     }

@@ -11,6 +11,7 @@
 #include "analysis/prediction/plan.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/prediction/slow_causes.hpp"
+#include "analysis/prediction/varied_network.hpp"
 #include "collectives/base/error.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/matchers.hpp"
@@ -114,6 +115,18 @@ TEST(ExpectTraining, NamesCausesOfARateFarBelowTheExpectedOneInAWideBand) {
   std::vector<std::string> first;
   for (const TrainingSuspicion& each : std::span(found.suspicions).first(2)) first.push_back(each.what);
   EXPECT_THAT(first, Contains(HasSubstr("one TCP stream")));
+}
+
+TEST(ExpectTraining, NamesTcpFarBelowItsLineWhereNothingElseIsSoSlow) {
+  PredictionRequest asked = request(16);
+  asked.profiles = {"aws-p3-25gbe"};
+  // 2 Gbit/s of the line's 25 between two nodes, as in github.com/facebookresearch/fairseq/issues/277.
+  const Profile healthy = data().profiles.load("aws-p3-25gbe");
+  const double rate = rate_on(with_network_rate(healthy, BytesPerSecond(2e9 / 8)), expectation(1, asked).asked);
+  const TrainingExpectation found = expectation(rate, asked);
+  EXPECT_EQ(found.normality(), Normality::slow);
+  EXPECT_THAT(found.suspicions.front().what, HasSubstr("TCP far below its line"));
+  EXPECT_FALSE(found.suspicions.front().fitted);
 }
 
 TEST(ExpectTraining, RefusesOneGpuAndSeveralStrategies) {

@@ -79,6 +79,19 @@ TEST(Unknowns, OfACollectiveReachAsFarAsItsEnds) {
   EXPECT_EQ(largest(all).kind, UnknownKind::hops);
 }
 
+TEST(Unknowns, OfWhatALibraryChoosesMatterAsFarAsHopsAndCallsDo) {
+  const auto library = [](double hops, double calls) {
+    const CollectiveFacts facts{.time = 1,
+                                .rates = {.better = 1, .worse = 1},
+                                .hops = {.better = 1, .worse = 1 + hops},
+                                .calls = {.better = 1, .worse = 1 + calls}};
+    return size_of(unknowns_of(facts), UnknownKind::library);
+  };
+  EXPECT_DOUBLE_EQ(library(0, 0), kRateBoundError);
+  EXPECT_DOUBLE_EQ(library(0.1, 0.05), kRateBoundError + std::log(1.1) + std::log(1.05));
+  EXPECT_DOUBLE_EQ(library(2, 0.5), kCollectiveError);
+}
+
 TEST(Unknowns, ReachAsFarAsTheEndsOfTheProfileWhereThereIsNothingElse) {
   StepFacts facts = quiet();
   facts.worse = 0.2;

@@ -66,7 +66,8 @@ TEST(ExpectationInWords, BlameNoOtherJobWhereACauseExplainsIt) {
   TrainingExpectation found = training(10);
   found.suspicions.push_back({.what = "a sick network", .check = "a check", .expected = 11});
   EXPECT_EQ(verdict_of(training_expectation_document(found)),
-            "10 samples/s are slow: 100 (25 to 140) samples/s are expected of 8 GPUs of lab, 10 times as many.");
+            "10 samples/s are slow: 100 (25 to 140) samples/s are expected of 8 GPUs of lab, 10 times as many. What "
+            "explains it best: a sick network.");
   found.suspicions.front().fitted = true;
   EXPECT_NE(verdict_of(training_expectation_document(found)).find("Nothing"), std::string::npos);
 }
