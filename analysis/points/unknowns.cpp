@@ -116,6 +116,8 @@ std::vector<Unknown> unknowns_of(const CollectiveFacts& facts) {
           Unknown{.kind = UnknownKind::library, .slower = library, .faster = library}};
 }
 
+double left_by_step(double half_width) { return std::hypot(half_width / 2, kSource); }
+
 BandFactors band_of(const std::vector<Unknown>& unknowns, double scale) {
   double slower = 0, faster = 0;
   for (const Unknown& each : unknowns) {

@@ -98,6 +98,10 @@ struct CollectiveFacts {
 /// What is not known of a collective that a model predicts.
 std::vector<Unknown> unknowns_of(const CollectiveFacts& facts);
 
+/// Returns what is left of the half-width of a step's band where another step of the same training was measured: half
+/// of it, beside what equal runs differ by.
+double left_by_step(double half_width);
+
 /// The two ends of a band, as factors of the stated step: unknowns are independent, so their squares add up.
 struct BandFactors {
   double low = 1, high = 1;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/prediction/case_memory.hpp"
+#include "analysis/prediction/measured_step.hpp"
 #include "analysis/prediction/node_rate.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/prediction/strategies_asked.hpp"
@@ -453,6 +454,7 @@ Plan PlanBuilder::finish() {
     refuse(fmt::format("{} on {} GPUs", pair.first, fmt::join(gpus, ", ")), pair.second);
   check_gpu_rates();
   if (plan_.cases.empty() && plan_.published.empty()) nothing_left();
+  if (request_.measured.time.value > 0) take_measured_step(plan_, request_.measured);
   return std::move(plan_);
 }
 

@@ -30,6 +30,14 @@ struct ServerChoice {
 /// \throws Error (usage).
 ServerChoice parse_servers(std::string_view text);
 
+/// A step that somebody has measured.
+struct MeasuredStep {
+  Seconds time;  ///< 0: none
+  int gpus = 0;  ///< 0: the most that are asked for
+};
+/// `313ms@32`, `1.2s`. \throws Error (usage).
+MeasuredStep parse_measured_step(std::string_view text);
+
 /// What was asked for. Empty lists take their defaults.
 struct PredictionRequest {
   std::vector<int> gpus;
@@ -47,6 +55,7 @@ struct PredictionRequest {
   int global_batch = 0;        ///< samples of a step at every GPU count (strong scaling); 0: each GPU's stays (weak)
   double single_gpu_rate = 0;  ///< samples/s; 0: the profile's
   double node_rate = 0;        ///< samples/s of all GPUs of one full node; 0: the profile's, which may have none
+  MeasuredStep measured;       ///< of what is asked for
   /// Samples/s of one GPU by its name in the catalogue: `h100` means `h100-sxm` too.
   std::map<std::string, double, std::less<>> gpu_rates;
   /// Of the training, by name. Empty: float32 of measured runs on CPU cores, tf32 on GPUs, and on clusters that of

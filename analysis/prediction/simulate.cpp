@@ -33,6 +33,23 @@ const Preset* servers_preset(const Profile& cluster, const World& world, const T
   return better && strategy.preset->server_rate.stated > 0 ? strategy.preset : nullptr;
 }
 
+/// Moves a step by what a measured one says of it, and narrows its band.
+void take_told(SimulatedStep& step, double told) {
+  // Nothing that is measured makes a GPU faster than it is alone.
+  const double before = step.step().value, factor = std::max(std::exp(told), step.times.alone.value / before);
+  const auto left = [&](Seconds end) {
+    const double off = std::log(end.value / before);
+    return Seconds(before * factor * std::exp(std::copysign(left_by_step(std::abs(off)), off)));
+  };
+  step.low = std::min(std::max(left(step.low), Seconds(step.times.alone)), Seconds(before * factor));
+  step.high = left(step.high);
+  for (Unknown& each : step.unknowns) each.slower = left_by_step(each.slower), each.faster = left_by_step(each.faster);
+  step.lost *= factor;
+  step.fast = step.fast * factor;
+  step.slow = step.slow * factor;
+  step.narrowed.reset();
+}
+
 bool has_ends(const Profile& cluster, const World& world) {
   return cluster.stream_factor > 1 || !cluster.assumed().empty() || (world.servers > 0 && cluster.server_factor > 1);
 }
@@ -217,7 +234,7 @@ StepTimes SimulatedRunner::simulated(const Setting& setting, End end, double net
 StatedStep SimulatedRunner::stated(const PlannedCase& planned, double node_rate) {
   const Setting setting = setting_of(planned, node_rate);
   // What is lost depends on the band.
-  return {.step = loses(setting) ? step(setting).step() : simulated(setting, End::stated).step,
+  return {.step = loses(setting) || catalog_.told != 0 ? step(setting).step() : simulated(setting, End::stated).step,
           .rate = setting.rate.samples_per_second};
 }
 
@@ -255,6 +272,8 @@ SimulatedStep SimulatedRunner::step(const Setting& setting) {
     result.fast = result.fast * result.lost;
     result.slow = result.slow * result.lost;
   }
+  const bool across = cluster.domains_of(asked.gpus) > 1;
+  if (catalog_.told != 0) take_told(result, across ? catalog_.told : catalog_.told_inside);
   return result;
 }
 

@@ -126,6 +126,8 @@ void add_strategies(Arguments& app, SweepRequest& request, OwnModelOptions& own)
       "--no-overlap", [&request] { request.overlap = false; }, "send gradients only after the backward pass");
   add_method_option(app, request);
   add_step_options(app, request);
+  app.add_parsed("--measured", request.measured, parse_measured_step,
+                 "a step that was measured, and its GPUs (default: the most of --gpus): 313ms@32; others follow it");
 }
 
 /// Adds the flags of evidence, and of what measured and emulated figures run on.
