@@ -27,7 +27,7 @@ struct Catalog {
   std::map<std::string, Trace, std::less<>> traces;
   /// By how much, on logarithms, steps of several GPUs are longer than is simulated, as one that was measured says of
   /// the one training that is asked for (`take_measured_step`), and of those within one domain; 0: none was.
-  double told = 0, told_inside = 0;
+  double measured_shift = 0, measured_shift_inside = 0;
 };
 
 /// What simulations may take, and who follows them: nobody, where nothing is said.

@@ -56,8 +56,8 @@ void take_measured_step(Plan& plan, const MeasuredStep& measured) {
   const double network = plan.catalog.profiles.at(at.asked.profile).domains_of(at.asked.gpus) > 1
                              ? std::min(1.0, simulated.times.communication / simulated.times.step)
                              : 0;
-  plan.catalog.told = kToldByStep * off;
-  plan.catalog.told_inside = plan.catalog.told * (1 - network);
+  plan.catalog.measured_shift = kShiftByStep * off;
+  plan.catalog.measured_shift_inside = plan.catalog.measured_shift * (1 - network);
   for (PlannedCase* each : cases)
     each->asked.source +=
         fmt::format("; a step of {} on {} GPUs, given by --measured", format(measured.time), at.asked.gpus);

@@ -10,10 +10,10 @@ namespace hbench {
 /// on logarithms. Of those within one node a step between nodes tells as much of that as it does not communicate. Of
 /// 196 pairs of published steps, one of which is of several nodes, the other is 8.2 % off without it, 4.6 % with it;
 /// 0.7 to 1 do as well (`OneMeasuredStep`).
-inline constexpr double kToldByStep = 0.85;
+inline constexpr double kShiftByStep = 0.85;
 
-/// Gives the catalogue of `plan` what the measured step says (`Catalog::told`). \throws Error (usage) where simulated
-/// cases differ in more than their GPUs, or the step cannot be one of them.
+/// Gives the catalogue of `plan` what the measured step says (`Catalog::measured_shift`). \throws Error (usage) where
+/// simulated cases differ in more than their GPUs, or the step cannot be one of them.
 void take_measured_step(Plan& plan, const MeasuredStep& measured);
 
 }  // namespace hbench

@@ -34,9 +34,9 @@ const Preset* servers_preset(const Profile& cluster, const World& world, const T
 }
 
 /// Moves a step by what a measured one says of it, and narrows its band.
-void take_told(SimulatedStep& step, double told) {
+void shift_by(SimulatedStep& step, double measured_shift) {
   // Nothing that is measured makes a GPU faster than it is alone.
-  const double before = step.step().value, factor = std::max(std::exp(told), step.times.alone.value / before);
+  const double before = step.step().value, factor = std::max(std::exp(measured_shift), step.times.alone.value / before);
   const auto left = [&](Seconds end) {
     const double off = std::log(end.value / before);
     return Seconds(before * factor * std::exp(std::copysign(left_by_step(std::abs(off)), off)));
@@ -234,7 +234,8 @@ StepTimes SimulatedRunner::simulated(const Setting& setting, End end, double net
 StatedStep SimulatedRunner::stated(const PlannedCase& planned, double node_rate) {
   const Setting setting = setting_of(planned, node_rate);
   // What is lost depends on the band.
-  return {.step = loses(setting) || catalog_.told != 0 ? step(setting).step() : simulated(setting, End::stated).step,
+  return {.step = loses(setting) || catalog_.measured_shift != 0 ? step(setting).step()
+                                                                 : simulated(setting, End::stated).step,
           .rate = setting.rate.samples_per_second};
 }
 
@@ -273,7 +274,7 @@ SimulatedStep SimulatedRunner::step(const Setting& setting) {
     result.slow = result.slow * result.lost;
   }
   const bool across = cluster.domains_of(asked.gpus) > 1;
-  if (catalog_.told != 0) take_told(result, across ? catalog_.told : catalog_.told_inside);
+  if (catalog_.measured_shift != 0) shift_by(result, across ? catalog_.measured_shift : catalog_.measured_shift_inside);
   return result;
 }
 

@@ -51,11 +51,11 @@ TEST(OneMeasuredStep, MakesOthersOfTheSameTrainingRight) {
   double without = 0, with = 0, held = 0, pairs = 0, width = 0, width_with = 0;
   for (const Validation& measured : all) {
     if (known.profiles.load(measured.asked.profile).nodes_of(measured.asked.gpus) == 1) continue;
-    const double all_told = kToldByStep * std::log(measured.published / measured.predicted);
+    const double all_shift = kShiftByStep * std::log(measured.published / measured.predicted);
     for (const Validation& other : all) {
       if (!is_same_training(measured, other)) continue;
       const bool inside = known.profiles.load(other.asked.profile).nodes_of(other.asked.gpus) == 1;
-      const double told = all_told * (inside ? 1 - measured.residual.communication : 1);
+      const double told = all_shift * (inside ? 1 - measured.residual.communication : 1);
       const double off = std::log(other.published / other.predicted);
       const double slower = std::log(other.high / other.predicted), faster = std::log(other.predicted / other.low);
       without += std::abs(std::expm1(-off));
@@ -81,9 +81,9 @@ TEST(OneMeasuredStep, MovesAndNarrowsTheStepsOfAllNumbersOfGpusButOne) {
   EXPECT_DOUBLE_EQ(after.at(0).step().value, before.at(0).step().value);
   const double network = before.at(3).times.communication / before.at(3).times.step;
   EXPECT_GT(network, 0.3) << "most of what is off is the network's, which one node does not have";
-  EXPECT_NEAR(after.at(1).step() / before.at(1).step(), std::pow(1.2, kToldByStep * (1 - network)), 1e-9);
+  EXPECT_NEAR(after.at(1).step() / before.at(1).step(), std::pow(1.2, kShiftByStep * (1 - network)), 1e-9);
   for (const std::size_t i : {2, 3}) {
-    EXPECT_NEAR(after[i].step() / before[i].step(), std::pow(1.2, kToldByStep), 1e-9);
+    EXPECT_NEAR(after[i].step() / before[i].step(), std::pow(1.2, kShiftByStep), 1e-9);
     EXPECT_LT(after[i].high / after[i].low, before[i].high / before[i].low);
     EXPECT_LE(after[i].low, after[i].step());
     EXPECT_GE(after[i].high, after[i].step());
