@@ -31,7 +31,7 @@ struct NcclTest {
   bool counts_share;                   ///< its count is of what one rank gives or gets
   std::optional<bool> reduces;         ///< none: it prints an operation, and has none
   bool has_root;
-  bool checks_in_place = true;
+  std::optional<bool> checks_in_place = true;  ///< none: some versions do
 
   double bus_factor(int ranks) const {
     const double share = (ranks - 1.0) / ranks;
@@ -48,10 +48,10 @@ constexpr std::array<NcclTest, 11> kTests{{
     {"broadcast", CollectiveKind::broadcast, Factor::one, false, false, true},
     {"reduce", {}, Factor::one, false, true, true},
     {"sendrecv", {}, Factor::one, false, {}, false, false},
-    {"alltoall", {}, Factor::share, true, false, false, false},
+    {"alltoall", {}, Factor::share, true, false, false, {}},
     {"gather", {}, Factor::share, true, false, true},
     {"scatter", {}, Factor::share, true, false, true},
-    {"alltoallv", {}, Factor::share, true, false, false, false},
+    {"alltoallv", {}, Factor::share, true, false, false, {}},
     {"hypercube", {}, Factor::one, true, false, false, false},
 }};
 constexpr std::string_view kKnownCollectives = "all-reduce, reduce-scatter, all-gather or broadcast";
@@ -110,6 +110,8 @@ std::optional<double> counted_bytes(const NcclTestsRow& row) {
 /// What the user says goes before how data were checked.
 bool fits(const NcclTest& test, const NcclTestsRow& row, int ranks, bool by_user) {
   if (test.reduces && row.redop && *test.reduces == row.redop->empty()) return false;
+  // Older versions have no column of operations where there is none, but of roots.
+  if (!by_user && test.reduces == true && !row.redop && row.root >= 0) return false;
   if (test.has_root != (row.root >= 0)) return false;
   const auto bytes = counted_bytes(row);
   const auto whole = static_cast<double>(row.bytes);
@@ -135,7 +137,9 @@ InPlace in_place_checks(const NcclTestsOutput& output) {
 
 bool fits(const NcclTest& test, const NcclTestsOutput& output, int ranks, bool by_user) {
   const InPlace checks = in_place_checks(output);
-  if (!by_user && checks != InPlace::unknown && test.checks_in_place != (checks == InPlace::checked)) return false;
+  if (!by_user && checks != InPlace::unknown &&
+      test.checks_in_place.value_or(checks == InPlace::checked) != (checks == InPlace::checked))
+    return false;
   return std::ranges::all_of(output.rows,
                              [&](const NcclTestsRow& row) { return row.bytes < 1 || fits(test, row, ranks, by_user); });
 }
@@ -227,12 +231,19 @@ void add_timing(ImportedCases& cases, const Case& asked, std::string_view time, 
   if (const auto count = timing->wrong_elements()) cases.add(asked, wrong, std::array{*count}, "elements");
 }
 
-void add_row(ImportedCases& cases, const Case& asked, const NcclTestsRow& row) {
-  double wrong = 0;
-  for (const NcclTestsTiming* timing : row.timings()) wrong = std::max(wrong, timing->wrong_elements().value_or(0));
-  if (wrong > 0)
-    return cases.fail(asked, fmt::format("{}: {:g} elements were wrong", row.where, wrong),
-                      static_cast<int>(ExitCode::wrong_data));
+/// Says what was wrong with the data of a row; empty where nothing was.
+std::string wrong_data_of(const NcclTestsRow& row) {
+  double wrong = 0, bits = 0;
+  for (const NcclTestsTiming* timing : row.timings()) {
+    wrong = std::max(wrong, timing->wrong_elements().value_or(0));
+    bits = std::max(bits, timing->bits);
+  }
+  if (wrong > 0) return fmt::format("{}: {:g} elements were wrong", row.where, wrong);
+  return bits > 0 ? fmt::format("{}: {:g} bits differed when it was computed again", row.where, bits) : "";
+}
+
+void add_row(ImportedCases& cases, const Case& asked, const NcclTestsRow& row, const std::string& wrong) {
+  if (!wrong.empty()) return cases.fail(asked, wrong, static_cast<int>(ExitCode::wrong_data));
   add_timing(cases, asked, metric::kOutOfPlace, metric::kOutOfPlaceWrong, row.out_of_place);
   add_timing(cases, asked, metric::kInPlace, metric::kInPlaceWrong, row.in_place);
 }
@@ -258,7 +269,9 @@ class NcclTests {
 
   ImportedOutput read(std::vector<NcclTestsOutput> tests) {
     std::erase_if(tests, [](const NcclTestsOutput& test) { return test.rows.empty() && test.left_out.empty(); });
-    if (tests.empty()) fail({"it has no rows", "give the output of nccl-tests with its table"});
+    if (tests.empty())
+      fail({"it has no rows",
+            "give the output of nccl-tests with its table, whose rows begin with plain bytes (1048576)"});
     check_processes(tests);
     std::vector<ImportedOutput> outputs;
     std::vector<std::string> left_out;
@@ -350,12 +363,18 @@ class NcclTests {
 
   static ImportedOutput output_of(const NcclTestsOutput& test, CollectiveKind kind, int ranks) {
     ImportedCases cases;
+    const bool all_may_be_wrong =
+        !test.failed_check.empty() &&
+        std::ranges::all_of(test.rows, [](const NcclTestsRow& row) { return wrong_data_of(row).empty(); });
     for_rows(test, [&](const NcclTestsRow& row) {
       Case asked = collective_case("nccl-tests", kind, row.bytes, row.type, row.redop.value_or(""));
       asked.gpus = ranks;
       asked.nodes = test.nodes;
       asked.training.device = kGpuDevice;
-      add_row(cases, asked, row);
+      add_row(cases, asked, row,
+              all_may_be_wrong ? fmt::format("{}: its footer says '{}', and no row which: all may be wrong", row.where,
+                                             test.failed_check)
+                               : wrong_data_of(row));
     });
     ImportedOutput output{.cases = cases.take(), .left_out = test.left_out};
     if (!test.gpus.empty()) output.environment["gpu"] = fmt::format("{}", fmt::join(test.gpus, ", "));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 
 #include "analysis/import/number_pattern.hpp"
@@ -86,16 +87,20 @@ class Devices {
   double last_ = -1;
 };
 
-/// Puts blanks in the place of the bars that Markdown has between columns, and of the commas of a table of CSV.
+/// Puts blanks in the place of the bars that Markdown has between columns, and of the commas and quotes of a table of
+/// CSV; commas between quotes part thousands.
 std::string plain_table(std::string_view text) {
-  std::string plain(text);
-  std::ranges::replace(plain, '|', ' ');
+  std::string plain;
   bool commas = false;
-  for (const std::string_view line : lines_of(plain)) {
+  for (const std::string_view line : lines_of(text)) {
     const bool has_commas = line.find(',') != line.npos;
     commas = has_commas && (commas || (line.find("size") != line.npos && line.find("busbw") != line.npos));
-    const auto begin = plain.begin() + (line.data() - plain.data());
-    if (commas) std::replace(begin, begin + std::ssize(line), ',', ' ');
+    bool quoted = false;
+    for (const char c : line) {
+      quoted = quoted != (commas && c == '"');
+      if (c != ',' || !quoted) plain += c == '|' || (commas && (c == ',' || c == '"')) ? ' ' : c;
+    }
+    plain += '\n';
   }
   return plain;
 }
@@ -157,6 +162,11 @@ class NcclTestsReader {
   }
 
   void read_line(std::string_view line) {
+    // Figures of the second half of each row would be lost.
+    if (is_wrapped_head(above_, line))
+      refuse_file(fmt::format("{}:{}", file_name_, line_ - 1),
+                  fmt::format("its table is wrapped at {} characters, as a terminal shows it", above_.size()),
+                  "give the file that the program wrote (> 1.txt), or what a wider terminal shows");
     const Words words = words_of(line);
     const auto after = [&](std::string_view a, std::string_view b) {
       const auto found = std::ranges::search(words, std::array{a, b}).begin();
@@ -164,6 +174,7 @@ class NcclTestsReader {
     };
     if (after("test", "starting:") || std::ranges::find(words, "nThread") != words.end()) begin();
     read_names(line, after("test", "concluded:"));
+    read_verdict(line);
     if (const auto device = TestedDevice::of(line, words)) {
       begin();
       devices_.add(*device);
@@ -193,12 +204,20 @@ class NcclTestsReader {
     (has_rows() && !of_this_test ? later_names_ : test_.names).merge(programs_in(line));
   }
 
+  /// `# Out of bounds values : 1 FAILED`, `# Bitwise mismatches : 1 FAILED`.
+  void read_verdict(std::string_view line) {
+    constexpr std::string_view kFailed = " FAILED";
+    for (const std::string_view check : {"Out of bounds values", "Bitwise mismatches"})
+      if (const std::size_t at = line.find(check), end = line.find(kFailed); at < end && end != line.npos)
+        test_.failed_check = line.substr(at, end + kFailed.size() - at);
+  }
+
   void add(NcclTestsTable::Read read, std::string_view line) {
-    if (read.fault.empty()) {
+    if (!read.row.timings().empty()) {
       read.row.where = where();
       test_.rows.push_back(std::move(read.row));
-      return;
     }
+    if (read.fault.empty()) return;
     const bool broken = line.find(" NCCL ") != line.npos;
     faults_[broken ? "broken by NCCL's messages: measure with NCCL_DEBUG_FILE" : std::move(read.fault)].push_back(
         line_);
@@ -238,6 +257,22 @@ bool is_nccl_tests_output(std::string_view text) {
         NcclTestsTable::of_names(line, "") || is_row(line))
       return true;
   return false;
+}
+
+std::string missing_columns(std::string_view text) {
+  const std::string plain = plain_table(text);
+  for (const std::string_view line : lines_of(plain)) {
+    const Words words = words_of(line);
+    const auto has = [&](std::string_view name) { return std::ranges::find(words, name) != words.end(); };
+    Words found{"size", "type", "busbw", "algbw", "time", "redop"}, missing{"size", "type", "busbw"};
+    std::erase_if(found, std::not_fn(has));
+    std::erase_if(missing, has);
+    // There may be units, and columns of others.
+    if (!missing.empty() && found.size() >= missing.size() && (found.size() > 2 || 2 * found.size() >= words.size()))
+      return fmt::format("its table lacks the column{} {} (it has {})", missing.size() > 1 ? "s" : "",
+                         fmt::join(missing, " and "), fmt::join(found, ", "));
+  }
+  return "";
 }
 
 std::vector<NcclTestsOutput> read_nccl_tests(std::string_view text, std::string_view file_name) {

@@ -20,6 +20,7 @@ struct NcclTestsOutput {
   std::set<std::string> gpus;   ///< the models in that list
   std::string nccl;             ///< the version of the library, such as `2.28.7`; empty where it does not say
   std::vector<NcclTestsRow> rows;
+  std::string failed_check;           ///< the footer's verdict that data were wrong; empty where there is none
   std::vector<std::string> left_out;  ///< rows that cannot be read, and why, in sentences
 };
 
@@ -28,6 +29,9 @@ std::string nccl_version_text(std::string_view code);
 
 /// Whether a text has a table of nccl-tests.
 bool is_nccl_tests_output(std::string_view text);
+
+/// Says which columns a table that is almost nccl-tests' lacks; empty for other texts.
+std::string missing_columns(std::string_view text);
 
 /// The tests of a text in their order, behind any label of a launcher. \throws Error (usage) with file and line: for
 /// times of the CPU, and columns of unknown units.

@@ -66,7 +66,7 @@ bool is_bracketed(std::string_view word) { return word.starts_with('(') && word.
 std::string_view inside(std::string_view bracketed) { return bracketed.substr(1, bracketed.size() - 2); }
 
 Field field_of(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, Field>, 11> kNames{{{"size", Field::size},
+  static constexpr std::array<std::pair<std::string_view, Field>, 12> kNames{{{"size", Field::size},
                                                                               {"count", Field::count},
                                                                               {"type", Field::type},
                                                                               {"redop", Field::redop},
@@ -76,7 +76,8 @@ Field field_of(std::string_view name) {
                                                                               {"busbw", Field::busbw},
                                                                               {"#wrong", Field::wrong},
                                                                               {"wrong", Field::wrong},
-                                                                              {"error", Field::wrong}}};
+                                                                              {"error", Field::wrong},
+                                                                              {"#bitdiff", Field::bits}}};
   for (const auto& [known, field] : kNames)
     if (name == known) return field;
   return name == "cputime" ? Field::time : Field::other;
@@ -96,6 +97,12 @@ Columns columns_of(const Words& names) {
   return columns;
 }
 
+/// Returns whether a word stands for a figure that there is none of; others that are no figures break a row.
+bool is_no_figure(std::string_view text) {
+  const auto number = parse_number<double>(text);
+  return text == "N/A" || (number && (!std::isfinite(*number) || *number == 0));
+}
+
 /// Reads the words of one row into the fields of its columns.
 class RowReader {
  public:
@@ -104,12 +111,16 @@ class RowReader {
         has_times_(std::ranges::find(columns, Field::time, &NcclTestsColumn::field) != columns.end()) {}
 
   /// Returns why the words are no row; nothing where they are.
-  std::string read(const Words& words) {
+  std::string read(Words words) {
     const auto last = std::ranges::find_if(columns_.rbegin(), columns_.rend(),
                                            [](const NcclTestsColumn& column) { return column.field != Field::other; });
     auto word = words.begin();
     for (auto column = columns_.begin(); column != last.base(); ++column) {
       if (word == words.end()) return "it is cut off";
+      // rccl-tests leaves a way that it does not time blank, but for one N/A.
+      const auto blanks = (last.base() - column) - (words.end() - word);
+      if (column->field == Field::time && *word == "N/A" && blanks > 0)
+        word = words.insert(word, static_cast<std::size_t>(blanks), *word);
       // Older versions leave the operation blank where nothing is reduced.
       const bool blank = column->field == Field::redop && finite_number(*word);
       if (blank) row_.redop = "";
@@ -124,15 +135,25 @@ class RowReader {
     return "";
   }
 
+  /// \pre the words are a row.
   NcclTestsRow take(bool in_place_only) && {
-    const bool both =
-        std::max(seen_[static_cast<std::size_t>(Field::time)], seen_[static_cast<std::size_t>(Field::busbw)]) > 1;
-    (in_place_only ? row_.in_place : row_.out_of_place) = std::move(ways_[0]);
-    if (both && !in_place_only) row_.in_place = std::move(ways_[1]);
+    if (faults_[0].empty()) (in_place_only ? row_.in_place : row_.out_of_place) = std::move(ways_[0]);
+    if (has_both() && !in_place_only && faults_[1].empty()) row_.in_place = std::move(ways_[1]);
     return std::move(row_);
   }
 
+  /// Why a way of timing cannot be used; empty where both can.
+  std::string fault_of_ways() const {
+    if (!has_both() || (!faults_[0].empty() && !faults_[1].empty())) return faults_[0];
+    if (!faults_[0].empty()) return "out of place: " + faults_[0];
+    return faults_[1].empty() ? "" : "in place: " + faults_[1];
+  }
+
  private:
+  bool has_both() const {
+    return std::max(seen_[static_cast<std::size_t>(Field::time)], seen_[static_cast<std::size_t>(Field::busbw)]) > 1;
+  }
+
   std::string read_field(const NcclTestsColumn& column, std::string_view text) {
     const std::size_t way = seen_[static_cast<std::size_t>(column.field)]++;
     if (way >= kWays) return fmt::format("it has more than two of {}", column.name);
@@ -147,12 +168,18 @@ class RowReader {
         // An asterisk marks what exceeds a threshold.
         ways_[way].wrong = text.substr(0, text.find('*'));
         return text == "N/A" || finite_number(ways_[way].wrong) ? "" : fmt::format("'{}' is no count", text);
+      case Field::bits:
+        ways_[way].bits = finite_number(text).value_or(0);
+        return "";
       case Field::size:
       case Field::count:
       case Field::root:
         return read_whole(column, text);
       default:
-        return read_measured(column, text, ways_[way]);
+        std::string fault = read_measured(column, text, ways_[way]);
+        if (!is_no_figure(text)) return fault;
+        if (faults_[way].empty()) faults_[way] = std::move(fault);
+        return "";
     }
   }
 
@@ -187,6 +214,7 @@ class RowReader {
   bool has_times_;
   NcclTestsRow row_;
   std::array<NcclTestsTiming, kWays> ways_;
+  std::array<std::string, kWays> faults_;                                       ///< of each way
   std::array<std::size_t, static_cast<std::size_t>(Field::other) + 1> seen_{};  ///< of each field, its columns
 };
 
@@ -224,6 +252,17 @@ std::string nccl_version_text(std::string_view code) {
   if (!number || *number < 2000 || *number > 999999) return "";
   const int whole = static_cast<int>(*number), major = whole < 10000 ? 1000 : 10000;
   return fmt::format("{}.{}.{}", whole / major, whole % major / 100, whole % 100);
+}
+
+bool is_wrapped_head(std::string_view line, std::string_view below) {
+  const auto has = [&](std::string_view name) { return line.find(name) != line.npos; };
+  if (!has("size") || !has("type") || below.find("size") != below.npos) return false;
+  const std::string joined = fmt::format("{}{}", line.substr(0, line.find_last_not_of('\r') + 1), below);
+  const Words words = words_of(joined), before = words_of(line);
+  if (words_of(below).empty() || !NcclTestsTable::of_names(joined, "")) return false;
+  // The last name of the line may be cut in two.
+  return std::all_of(words.begin() + std::ssize(before) - 1, words.end(),
+                     [](std::string_view word) { return field_of(word) != Field::other; });
 }
 
 std::optional<NcclTestsTable> NcclTestsTable::of_names(std::string_view line, std::string_view above) {
@@ -292,8 +331,10 @@ std::optional<NcclTestsTable::Read> NcclTestsTable::read_words(const Words& word
   if (!type) return std::nullopt;
   const Words row(words.begin() + static_cast<std::ptrdiff_t>(*type - before), words.end());
   const Columns columns = columns_for(row, before);
+  if (columns_.empty() && row.size() < columns.size()) return Read{{}, "it is cut off"};
   RowReader reader(columns);
-  std::string fault = reader.read(row);
+  if (std::string fault = reader.read(row); !fault.empty()) return Read{{}, std::move(fault)};
+  std::string fault = reader.fault_of_ways();
   return Read{.row = std::move(reader).take(in_place_only_), .fault = std::move(fault)};
 }
 

@@ -28,6 +28,7 @@ struct NcclTestsTiming {
   PrintedNumber seconds;          ///< above 0: the mean of the iterations; 0 of a table without a column of times
   PrintedNumber algbw, busbw;     ///< B/s
   std::string wrong;              ///< elements, as printed; older versions print the largest error; `N/A`: not checked
+  double bits = 0;                ///< that differed where the same was computed again (`#bitdiff`)
   std::vector<double> each = {};  ///< seconds of each iteration, where it says them
 
   /// How many elements were wrong; none where nobody looked.
@@ -54,12 +55,15 @@ std::string operation_of(std::string_view redop);
 
 /// A column, by its name.
 struct NcclTestsColumn {
-  enum class Field : std::uint8_t { size, count, type, redop, root, time, algbw, busbw, wrong, other };
+  enum class Field : std::uint8_t { size, count, type, redop, root, time, algbw, busbw, wrong, bits, other };
 
   Field field = Field::other;
   std::string name;
   double unit = 1;  ///< to seconds and B/s
 };
+
+/// Returns whether a terminal has wrapped the line that names columns, so that it ends in the line below.
+bool is_wrapped_head(std::string_view line, std::string_view below);
 
 class NcclTestsTable {
  public:
@@ -74,8 +78,8 @@ class NcclTestsTable {
   std::string read_units(std::string_view line);
 
   struct Read {
-    NcclTestsRow row;   ///< without its place
-    std::string fault;  ///< why it cannot be used; empty where it can
+    NcclTestsRow row;   ///< without its place; without timings where it cannot be used
+    std::string fault;  ///< why it, or one way of timing it, cannot be used; empty where all can
   };
   /// The row of a line; none where it is not one.
   std::optional<Read> read(std::string_view line) const;

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -11,24 +14,50 @@
 #include "collectives/base/text.hpp"
 
 /// rccl-tests' `-x FILE -Z json` and `-Z csv` (github.com/ROCm/rccl-tests): a record for each size in each way, as JSON
-/// objects of a line each, as an array of them, or as lines below their names. Times are in us, rates in GB/s.
+/// objects of a line each, as an array of them, or as lines below their names, which may have been written again by
+/// another program (with blanks for commas, without quotes). Times are in us, rates in GB/s.
 
 namespace hbench {
 namespace {
 
-bool is_rccl_tests(std::string_view text) {
-  return text.find("algBw") != text.npos && text.find("busBw") != text.npos && text.find("inPlace") != text.npos;
-}
-
-/// The names and values of a line of CSV.
+/// The names and values of a line.
 std::vector<std::string_view> values_of(std::string_view line) {
-  std::vector<std::string_view> values = split(line, ',');
+  std::vector<std::string_view> values = line.find(',') == line.npos ? words_of(line) : split(line, ',');
   for (std::string_view& value : values) {
     value = trimmed(value);
     if (value.size() > 1 && value.starts_with('"') && value.ends_with('"')) value = value.substr(1, value.size() - 2);
   }
   return values;
 }
+
+/// The names of the members as JSON has them, and in lower case: it has `busBw`, and CSV `busbw` or that.
+std::vector<std::string> names_in(std::string_view line) {
+  std::vector<std::string> names;
+  for (const std::string_view value : values_of(line))
+    names.push_back(value == "collective" ? "name" : lower_case(std::string(value)));
+  return names;
+}
+
+bool is_head(std::string_view line) {
+  if (line.find("size") == line.npos) return false;
+  const std::vector<std::string> names = names_in(line);
+  return std::ranges::all_of(std::array{"size", "type", "inplace", "busbw"},
+                             [&](const char* name) { return std::ranges::find(names, name) != names.end(); });
+}
+
+bool is_rccl_tests(std::string_view text) {
+  const bool is_json = text.find("\"busBw\"") != text.npos && text.find("\"inPlace\"") != text.npos;
+  return is_json || std::ranges::any_of(lines_of(text), is_head);
+}
+
+nlohmann::json with_lower_names(const nlohmann::json& record) {
+  nlohmann::json lower;
+  for (const auto& [name, value] : record.items()) lower[lower_case(name)] = value;
+  return lower;
+}
+
+/// The members that hold a time and rates.
+constexpr std::array<const char*, 3> kFigures{"time", "algbw", "busbw"};
 
 /// A record and where it stands.
 struct Record {
@@ -55,7 +84,7 @@ class Records {
   void read_array(std::string_view text) {
     nlohmann::json all = parse_json(text, file_name_);
     for (std::size_t i = 0; i < all.size(); ++i)
-      records.push_back({std::move(all[i]), fmt::format("[{}]", i), fmt::format("{}: [{}]", file_name_, i)});
+      records.push_back({with_lower_names(all[i]), fmt::format("[{}]", i), fmt::format("{}: [{}]", file_name_, i)});
   }
 
   void read_lines(std::string_view text) {
@@ -68,21 +97,28 @@ class Records {
   void read_line(std::string_view line) {
     const std::string place = fmt::format("line {}", line_), where = fmt::format("{}:{}", file_name_, line_);
     if (line.starts_with('{') && line.ends_with('}')) {
-      records.push_back({parse_json(line, file_name_, line_), place, where});
+      records.push_back({with_lower_names(parse_json(line, file_name_, line_)), place, where});
     } else if (line.starts_with('{')) {
       left_out.push_back(place + ": it is cut off");
-    } else if (is_rccl_tests(line)) {
-      names_ = values_of(line);
+    } else if (is_head(line)) {
+      names_ = names_in(line);
     } else if (!names_.empty() && !line.empty()) {
       const std::vector<std::string_view> values = values_of(line);
+      // Older versions name no nodes, and print them before the ranks.
+      const auto ranks = std::ranges::find(names_, "ranks");
+      if (values.size() == names_.size() + 1 && ranks != names_.end() &&
+          std::ranges::find(names_, "nodes") == names_.end())
+        names_.emplace(ranks, "nodes");
       if (values.size() != names_.size()) {
         left_out.push_back(fmt::format("{}: it has {} values below {} names", place, values.size(), names_.size()));
         return;
       }
       nlohmann::json record;
       for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto number = finite_number(values[i]);
-        record[std::string(names_[i])] = number ? nlohmann::json(*number) : nlohmann::json(std::string(values[i]));
+        // The digits of a figure say how far it was rounded.
+        const bool is_figure = std::ranges::find(kFigures, names_[i]) != kFigures.end();
+        const auto number = is_figure ? std::nullopt : finite_number(values[i]);
+        record[names_[i]] = number ? nlohmann::json(*number) : nlohmann::json(std::string(values[i]));
       }
       records.push_back({std::move(record), place, where});
     }
@@ -90,14 +126,17 @@ class Records {
 
   std::string_view file_name_;
   int line_ = 0;
-  std::vector<std::string_view> names_;
+  std::vector<std::string> names_;
 };
 
-PrintedNumber printed_by_rccl(const JsonValue& value, double unit) {
-  return PrintedNumber{.value = value.number(), .slack = 5.1e-7} * unit;
+/// None where it is no number.
+std::optional<PrintedNumber> printed_by_rccl(const JsonValue& value) {
+  if (value.is_text()) return PrintedNumber::of(value.text());
+  return value.is_number() ? std::optional(PrintedNumber{.value = value.number(), .slack = 5.1e-7}) : std::nullopt;
 }
 
 std::string wrong_of(const JsonValue& record) {
+  if (!record.has("#wrong") && !record.has("wrong")) return "N/A";
   const JsonValue wrong = record.at(record.has("#wrong") ? "#wrong" : "wrong");
   return wrong.is_text() ? wrong.text() : fmt::format("{:g}", wrong.number());
 }
@@ -107,38 +146,46 @@ class RcclTests {
  public:
   void read(const Record& read) {
     const JsonValue record(read.json, read.where);
-    const std::string name = record.at("name").text();
-    const int ranks = record.has("gpus") ? record.at("gpus").whole(1)
-                                         : record.at("ranks").whole(1) *
-                                               (record.has("gpusPerRank") ? record.at("gpusPerRank").whole(1) : 1);
-    const int nodes = record.has("nodes") ? record.at("nodes").whole(1) : 0;
+    std::set<std::string> names;
+    if (record.has("name")) names.insert(record.at("name").text());
+    const auto whole = [&](const char* member, int otherwise) {
+      return record.has(member) ? record.at(member).whole(1) : otherwise;
+    };
+    const int processes = whole("ranks", 0), of_node = whole("rankspernode", 0);
+    const int ranks = whole("gpus", processes * whole("gpusperrank", 1));
+    const int nodes = whole("nodes", of_node > 0 && processes % of_node == 0 ? processes / of_node : 0);
     NcclTestsRow row{.where = read.where,
                      .bytes = record.at("size").bytes(),
                      .type = record.at("type").text(),
-                     .redop = operation_of(record.at("redop").text()),
+                     .redop = {},
                      .out_of_place = {},
                      .in_place = {}};
-    const bool in_place = record.at("inPlace").whole(0) != 0;
-    const int cycle = record.has("numCycle") ? record.at("numCycle").whole(0) : 0;
-    const auto key = std::tuple(cycle, row.bytes, row.type, *row.redop, in_place);
-    if (tests.empty() || !tests.back().names.contains(name) || tests.back().ranks != ranks ||
-        tests.back().nodes != nodes || known_.contains(key)) {
+    if (record.has("redop")) row.redop = operation_of(record.at("redop").text());
+    const bool in_place = record.at("inplace").whole(0) != 0;
+    const int cycle = record.has("numcycle") ? record.at("numcycle").whole(0) : 0;
+    const auto key = std::tuple(cycle, row.bytes, row.type, row.redop.value_or(""), in_place);
+    if (tests.empty() || tests.back().names != names || tests.back().ranks != ranks || tests.back().nodes != nodes ||
+        known_.contains(key)) {
       NcclTestsOutput& test = tests.emplace_back();
-      test.names = {name};
+      test.names = names;
       test.ranks = ranks;
       test.nodes = nodes;
       known_.clear();
     }
     known_.insert(key);
-    const JsonValue time = record.at("time");
-    if (!time.is_number() || time.number() <= 0) {
-      tests.back().left_out.push_back(fmt::format("{}: its time is {}", read.place, time.shown()));
-      return;
+    std::array<PrintedNumber, kFigures.size()> figures{};
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+      if (!record.has(kFigures[i])) continue;  // it follows from the others
+      const JsonValue value = record.at(kFigures[i]);
+      const auto number = printed_by_rccl(value);
+      if (!number || (i == 0 && number->value <= 0)) {
+        tests.back().left_out.push_back(fmt::format("{}: its {} is {}", read.place, kFigures[i], value.shown()));
+        return;
+      }
+      figures[i] = *number * (i == 0 ? 1e-6 : 1e9);
     }
-    (in_place ? row.in_place : row.out_of_place) = NcclTestsTiming{.seconds = printed_by_rccl(time, 1e-6),
-                                                                   .algbw = printed_by_rccl(record.at("algBw"), 1e9),
-                                                                   .busbw = printed_by_rccl(record.at("busBw"), 1e9),
-                                                                   .wrong = wrong_of(record)};
+    (in_place ? row.in_place : row.out_of_place) =
+        NcclTestsTiming{.seconds = figures[0], .algbw = figures[1], .busbw = figures[2], .wrong = wrong_of(record)};
     tests.back().rows.push_back(std::move(row));
   }
 

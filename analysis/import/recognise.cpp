@@ -5,6 +5,7 @@
 #include <array>
 
 #include "analysis/import/format.hpp"
+#include "analysis/import/nccl_tests_output.hpp"
 #include "analysis/import/number_pattern.hpp"
 #include "collectives/base/read_json.hpp"
 
@@ -112,7 +113,8 @@ const ImportFormat* recognised(std::string_view text, std::string_view file_name
 const ImportFormat& recognise(std::string_view text, std::string_view file_name) {
   if (const ImportFormat* format = recognised(text, file_name)) return *format;
   refuse_printed(text, file_name);
-  refuse_file(file_name, "nothing known has this format", way_out(text));
+  const std::string lacks = missing_columns(text);
+  refuse_file(file_name, lacks.empty() ? "nothing known has this format" : lacks, way_out(text));
 }
 
 }  // namespace hbench

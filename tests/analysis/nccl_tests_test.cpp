@@ -72,7 +72,7 @@ TEST(NcclTests, NameTheirCollectiveOrShowItByTheirBusBandwidth) {
     for (const int size : {1024, 2048, 4096, 8192}) text += row(size, 10 + size / 100.0, "0", redop, factor);
     return text;
   };
-  EXPECT_EQ(kind(rows("none", 0.75)), CollectiveKind::all_gather);
+  EXPECT_EQ(kind(rows("none", 0.75), "all_gather_perf"), CollectiveKind::all_gather);
   EXPECT_EQ(kind(rows("sum", 0.75)), CollectiveKind::reduce_scatter);
   EXPECT_EQ(kind(rows("none", 1)), CollectiveKind::broadcast);
   EXPECT_EQ(kind(rows("sum", 1.5), "all_reduce_perf"), CollectiveKind::all_reduce);
