@@ -270,7 +270,8 @@ ImportedCurve parse_collective_output(std::string_view text, std::string_view fi
   return CurveReader(file_name, ranks, nodes).read(read_collective_output(text, file_name));
 }
 
-std::optional<ImportedCurve> read_curve(const std::string& text, const std::string& file, const ImportHints& hints) {
+std::optional<ImportedCurve> read_curve(const std::string& written, const std::string& file, const ImportHints& hints) {
+  const std::string text = without_colours(written);
   std::optional<ImportedCurve> imported;
   std::string by = "hbench collective";
   if (is_collective_output(text)) {

@@ -85,13 +85,14 @@ constexpr std::string_view kCatch2 =
 
 template <const std::string_view& kExpression>
 bool recognises_text(std::string_view text) {
-  return !matches_of(kExpression, text, 1).empty();
+  return !matches_of(kExpression, without_ci_prefixes(text), 1).empty();
 }
 
 template <const std::string_view& kExpression>
 ImportedOutput parse_text(std::string_view text, std::string_view file_name, const ImportHints& hints) {
   NamedFigures figures(file_name, hints);
-  for (const TextMatch& match : matches_of(kExpression, text)) {
+  const std::string plain = without_ci_prefixes(text);
+  for (const TextMatch& match : matches_of(kExpression, plain)) {
     const std::optional<double> value = grouped_number(match[2]);
     figures.add(match[1], value && *value > 0 ? std::vector{*value} : std::vector<double>(), std::string(match[3]),
                 fmt::format("its value is {}", match[2]));
@@ -291,7 +292,9 @@ ImportedOutput parse(std::string_view text, std::string_view file_name, const Im
 }
 
 /// Lines of one's own may begin with such an object, and have others behind it.
-bool recognises_bencher(std::string_view text) { return recognises_text<kBencher>(text) && !has_second_json(text); }
+bool recognises_bencher(std::string_view text) {
+  return !matches_of(kBencher, text, 1).empty() && !has_second_json(text);
+}
 
 ImportedOutput parse_bencher(std::string_view text, std::string_view file_name, const ImportHints& hints) {
   const nlohmann::json json = parse_json(text, file_name);

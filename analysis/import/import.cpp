@@ -180,9 +180,10 @@ std::vector<std::vector<ReadFile>> read_files(const std::vector<ImportFile>& fil
   std::vector<std::vector<ReadFile>> runs;
   std::vector<CaseResult> all;
   for (const ImportFile& file : files) {
+    const std::string text = without_colours(file.text);
     const ImportFormat& format =
-        request.format.empty() ? recognise(file.text, file.name) : find_import_format(request.format);
-    ImportedOutput first = format.parse(file.text, file.name, request.hints);
+        request.format.empty() ? recognise(text, file.name) : find_import_format(request.format);
+    ImportedOutput first = format.parse(text, file.name, request.hints);
     std::vector<ImportedOutput> outputs = std::exchange(first.later, {});
     outputs.insert(outputs.begin(), std::move(first));
     const std::string digest = digest_text(file.text);

@@ -220,6 +220,32 @@ std::optional<StoredUnit> stored_unit(const std::string& unit, std::optional<Bet
   return stored;
 }
 
+std::string without_colours(std::string_view text) {
+  std::string plain;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text.substr(at, 2) != "\x1b[") {
+      plain += text[at];
+      continue;
+    }
+    // Parameters, and the letter that ends them; of a sequence that is cut off nothing is left.
+    at = std::min(text.find_first_not_of("0123456789;:?", at + 2), text.size());
+  }
+  return plain;
+}
+
+std::string without_ci_prefixes(std::string_view text) {
+  std::string plain;
+  for (std::string_view line : lines_of(text)) {
+    constexpr std::size_t kTime = 19, kLongest = 30;  // `2024-07-04T10:05:04`, with a fraction and a Z
+    const std::size_t zone = line.substr(0, kLongest).find("Z ");
+    if (zone != line.npos && !utc_of(line.substr(0, kTime)).empty()) line.remove_prefix(zone + 2);
+    const std::size_t number = line.find_first_not_of(kDigits);
+    if (number != line.npos && number > 0 && line.substr(number).starts_with(": ")) line.remove_prefix(number + 2);
+    (plain += line) += '\n';
+  }
+  return plain;
+}
+
 std::string label_before(std::string_view line, std::size_t at) {
   std::string_view before = trimmed(line.substr(0, at));
   while (before.ends_with('#')) before = trimmed(before.substr(0, before.size() - 1));

@@ -19,6 +19,11 @@ std::optional<double> finite_number(std::string_view word);
 /// The same, and with groups of thousands: `18,149.5`. None for `1,5`, which some write for one and a half.
 std::optional<double> grouped_number(std::string_view word);
 
+/// A text without the escape sequences by which terminals colour it.
+std::string without_colours(std::string_view text);
+/// A text without what GitHub (a time) and CTest (`1: `) put before each line.
+std::string without_ci_prefixes(std::string_view text);
+
 /// What launchers and collectors of logs put before each line of a process (`0: `, `[1,0]<stdout>:`,
 /// `[pod/a/b] `, a time): what stands before `at` in a line that is known, without a `#` and blanks at its ends.
 std::string label_before(std::string_view line, std::size_t at);

@@ -59,8 +59,8 @@ CommandLaunch failed_by_exit(const MeasuredCommand& command, const Exit& exit, c
                 fmt::format("{} ended with exit code {}", quoted(command), exit.code), said);
 }
 
-CommandLaunch understood(const MeasuredCommand& command, const std::string& out) {
-  const std::string name = fmt::format("the output of {}", command.name);
+CommandLaunch understood(const MeasuredCommand& command, const std::string& printed) {
+  const std::string out = without_colours(printed), name = fmt::format("the output of {}", command.name);
   try {
     ImportedOutput output = command.pattern != nullptr
                                 ? command.pattern->read(out, name)
