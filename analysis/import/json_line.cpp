@@ -26,9 +26,19 @@ std::vector<ObjectLine> objects_of(std::string_view text) {
   return lines;
 }
 
+bool is_cut(const ObjectLine& line) { return !line.text.ends_with('}') && !line.text.ends_with("},"); }
+
 bool is_json_line(std::string_view text) {
-  const std::vector<ObjectLine> lines = objects_of(text);
-  return !lines.empty() && lines.back().text.ends_with('}');
+  const std::string plain = without_ci_prefixes(text);
+  const std::vector<ObjectLine> lines = objects_of(plain);
+  return !lines.empty() && !is_cut(lines.front());
+}
+
+/// A number, also one in quotes; none of other values.
+std::optional<double> number_of(const JsonValue& value) {
+  return value.is_text()     ? grouped_number(value.text())
+         : value.is_number() ? std::optional(value.number())
+                             : std::nullopt;
 }
 
 /// `step_std_ms`, `stddev_ns`: how far times scatter is no time.
@@ -66,7 +76,11 @@ class JsonLineReader {
       if (value.is_object() || value.is_array())
         return leave_out(fmt::format("{}: a line of times and rates is flat, and this has more in it", name));
     for (const auto& [name, value] : members)
-      if (const auto stored = unit_of(object, name, unit, value)) add(title + name, *stored, value, line.number);
+      if (const auto stored = unit_of(title, name, unit, value)) add(title + name, *stored, value, line.number);
+  }
+
+  void leave_out(std::string what) {
+    if (known_.insert(what).second) left_out_.push_back(std::move(what));
   }
 
   ImportedOutput take() {
@@ -82,28 +96,32 @@ class JsonLineReader {
   }
 
  private:
-  void leave_out(std::string what) {
-    if (known_.insert(what).second) left_out_.push_back(std::move(what));
-  }
-
   /// None where a value is neither a time nor a rate and nothing says which way is better, and where it tells of one:
   /// that is left out. A value without a unit has its name for one.
-  std::optional<StoredUnit> unit_of(const JsonValue& object, const std::string& name, const std::string& common,
+  std::optional<StoredUnit> unit_of(const std::string& title, const std::string& name, const std::string& common,
                                     const JsonValue& value) {
-    if (value.is_null() && unit_of_name(name)) leave_out(name + ": it is no number");
-    if (!value.is_number()) return std::nullopt;
     const std::optional<MeasuredUnit> unit = common.empty() ? unit_of_name(name) : measured_unit(common);
-    if (!unit && !common.empty() && !better_) object.at("unit").fail("is no unit of a time or a rate", kUnitHint);
+    // Text that looks like a number may be a version, or a name.
+    const bool is_figure = unit_of_name(name) || name == "value";
+    const std::optional<double> number = value.is_text() && !is_figure ? std::nullopt : number_of(value);
+    if (!number) {
+      if (unit_of_name(name) || (is_figure && !common.empty())) leave_out(title + name + ": it is no number");
+      return std::nullopt;
+    }
     std::string why;
+    if (!unit && !common.empty() && !better_) {
+      leave_out(fmt::format("{}{}: '{}' is no unit of a time or a rate", title, name, common));
+      return std::nullopt;
+    }
     if (!unit && !better_)
       why = "its name ends with no unit of a time or a rate";
     else if (has_part(name, kSpreads))
       why = "it says how far others scatter";
     else if (has_part(name, kClocks) && name.find("_per_") == name.npos)
       why = "it says how long the job runs or waits, and not how fast it is";
-    else if (unit && !unit->is_rate && value.number() * unit->factor > kLeastTimeOfDay)
+    else if (unit && !unit->is_rate && *number * unit->factor > kLeastTimeOfDay)
       why = "it is a time of day";
-    else if (!unit && !(value.number() > 0))
+    else if (!unit && !(*number > 0))
       why = "it is not above 0";
     if (why.empty() && unit) return StoredUnit{unit->metric(), unit->factor, unit->unit};
     if (why.empty()) return stored_unit(common.empty() ? name : common, better_);
@@ -116,8 +134,9 @@ class JsonLineReader {
       value.fail(fmt::format("is in line {} as well", known->second),
                  "print each once, or tell lines apart by a \"name\"; of a series --pattern with --take median or last "
                  "takes one (hbench track init --help)");
-    cases_.add(imported_benchmark("json-line", name), unit.metric, std::array{value.positive() * unit.factor},
-               unit.unit);
+    const double number = value.is_text() ? *number_of(value) : value.positive();
+    if (!(number > 0)) value.fail("is not above 0");
+    cases_.add(imported_benchmark("json-line", name), unit.metric, std::array{number * unit.factor}, unit.unit);
   }
 
   std::string_view file_name_;
@@ -131,12 +150,17 @@ class JsonLineReader {
 };
 
 ImportedOutput parse_json_lines(std::string_view text, std::string_view file_name, const ImportHints& hints) {
-  const std::vector<ObjectLine> lines = objects_of(text);
+  const std::string plain = without_ci_prefixes(text);
+  const std::vector<ObjectLine> lines = objects_of(plain);
   if (lines.empty())
     refuse_file(file_name, "none of its lines is a JSON object",
                 "print one as the last line, such as {\"step_ms\": 12.3}");
   JsonLineReader reader(file_name, lines.size() > 1, hints.better);
-  for (const ObjectLine& line : lines) reader.read(line);
+  for (const ObjectLine& line : lines)
+    if (&line != &lines.front() && is_cut(line))
+      reader.leave_out(fmt::format("line {}: it is cut off", line.number));
+    else
+      reader.read(line);
   return reader.take();
 }
 

@@ -8,6 +8,7 @@
 #include "analysis/import/format.hpp"
 #include "analysis/import/import.hpp"
 #include "analysis/points/tracked_metric.hpp"
+#include "collectives/base/text.hpp"
 #include "tests/analysis/import_examples.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/matchers.hpp"
@@ -104,6 +105,20 @@ std::vector<Read> files_to_read() {
        {"a step_ms: 0.001 s, less is better", "b step_ms: 0.002 s, less is better"},
        {"step_std_ms: it says how far others scatter"}},
       {"json-line",
+       "{\"step_ms\": \"12.4\", \"tokens_per_s\": \"10,112\", \"fwd_ms\": \"?\", \"version\": \"3\"}\n",
+       {"step_ms: 0.0124 s, less is better", "tokens_per_s: 10112 tokens/s, more is better"},
+       {"fwd_ms: it is no number"}},
+      {"json-line",
+       "{\"name\": \"128\", \"unit\": \"ms\", \"value\": \"12.4\"}\n{\"name\": \"rss\", \"unit\": \"MB\", \"value\": "
+       "8}\n"
+       "{\"name\": \"c\", \"unit\": \"s\", \"value\": null}\n",
+       {"128 value: 0.0124 s, less is better"},
+       {"rss value: 'MB' is no unit of a time or a rate", "c value: it is no number"}},
+      {"json-line",
+       "{\"step_ms\": 3}\n{\"name\": \"b\", \"step_ms\"",
+       {"step_ms: 0.003 s, less is better"},
+       {"line 2: it is cut off"}},
+      {"json-line",
        "{\"config\": {\"gpus\": 8}}\n{\"step_ms\": 3, \"end_ms\": 1752000000000}\n",
        {"step_ms: 0.003 s, less is better"},
        {"config: a line of times and rates is flat, and this has more in it", "end_ms: it is a time of day"}},
@@ -128,6 +143,33 @@ std::vector<Read> files_to_read() {
        {"seed: it is not above 0"},
        {.better = BetterValue::lower}},
   };
+}
+
+/// Each line behind a time and a label, and with the colours of a terminal.
+std::string as_ci_prints(const std::string& text) {
+  std::string all;
+  for (const std::string_view line : lines_of(text))
+    all += fmt::format("2024-07-04T10:05:04.1234567Z 1: \x1b[1;33m{}\x1b[0m\n", line);
+  return all;
+}
+
+TEST(BenchmarkFormats, AreReadBehindTheMarksOfCiAndInColours) {
+  for (const Read& each : files_to_read()) {
+    if (each.format != "criterion" && each.format != "libtest" && each.format != "catch2" && each.format != "json-line")
+      continue;
+    SCOPED_TRACE(each.text);
+    ImportRequest request{.machine = "m", .program = "p"};
+    request.hints = each.hints;
+    if (each.text.find("{\n") != std::string::npos) continue;  // an object on several lines is a text's only one
+    const auto read = [&](const std::string& text) {
+      return read_files({{"a.txt", text}}, request).at(0).at(0).output;
+    };
+    EXPECT_EQ(cases_of(read(as_ci_prints(each.text))), cases_of(read(each.text)));
+  }
+  expect_error([] { imported("1: Benchmark           Time      CPU Iterations\n"); }, ExitCode::usage,
+               "a.txt: this is what Google Benchmark prints for people");
+  expect_error([] { imported("| Command | Mean [ms] | Min [ms] |\n"); }, ExitCode::usage,
+               "a.txt: this is what hyperfine prints for people", HasSubstr("--export-json"));
 }
 
 TEST(BenchmarkFormats, GiveEachBenchmarkWithTheWayThatIsBetter) {

@@ -548,7 +548,11 @@ TEST(JsonLine, RefusesWhatIsNoTimeAndNoRateWithItsLine) {
   refused("{\"loss\": 1}",
           "a.txt:2: no number in it has the unit of a time or a rate (loss: its name ends with no unit of a time or a "
           "rate)");
-  refused("{\"step\": 1, \"unit\": \"parsec\"}", "a.txt:2: unit (\"parsec\") is no unit of a time or a rate");
+  refused("{\"step\": 1, \"unit\": \"parsec\"}",
+          "a.txt:2: no number in it has the unit of a time or a rate (step: 'parsec' is no unit of a time or a rate)");
+  refused("{\"step_ms\": \"-3\"}", "a.txt:2: step_ms (\"-3\") is not above 0");
+  refused("{\"step_ms\": \"fast\"}",
+          "a.txt:2: no number in it has the unit of a time or a rate (step_ms: it is no number)");
   refused("{\"step\": 1, \"unit\": 3}", "a.txt:2: unit (3) is no text");
   refused("no object", "a.txt: none of its lines is a JSON object");
 }
