@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 #include <utility>
 
 #include "analysis/statistics/statistics.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {
@@ -36,9 +38,12 @@ StoredUnit checked_unit(const std::string& unit, const NumberPatternRequest& req
 
 constexpr std::string_view kOfNumbers = "0123456789.eE+-,";
 
+constexpr const char* kNoClockTimes = "clock times are not read: print seconds, such as 83.45";
+
 /// A group that takes all of a number; of one that no group can take, what else there is to do.
 std::string cure_for(std::string_view number) {
-  if (number.find_first_not_of(kOfNumbers) != number.npos)
+  if (number.find(':') != number.npos) return kNoClockTimes;
+  if (number.find_first_not_of(kOfNumbers) != number.npos || !grouped_number(number))
     return "print it as one number, such as 12345.6; a letter behind it belongs to the unit (--unit Ktokens/s), and "
            "where two numbers stand side by side the pattern has both: [0-9]+ ([0-9.]+)";
   const bool exponent = number.find_first_of("eE") != number.npos, minus = number.starts_with('-');
@@ -70,7 +75,9 @@ bool spans_lines(const std::string& expression) {
 /// Says how many lines are too long to be searched; empty where none is.
 std::string unsearched(const std::string& expression, std::string_view text) {
   const auto lines = lines_of(text);
-  const auto many = std::ranges::count_if(lines, [](std::string_view line) { return line.size() > kLongestLine; });
+  const auto many = std::ranges::count_if(lines, [](std::string_view line) {
+    return std::ranges::any_of(split(line, '\r'), [](std::string_view part) { return part.size() > kLongestLine; });
+  });
   return many == 0 || spans_lines(expression)
              ? ""
              : fmt::format("; not searched, as longer than {} bytes: {}", kLongestLine, counted(many, "line"));
@@ -126,6 +133,18 @@ void widen(std::string_view& piece, const RE2& regex, std::string_view text, std
   });
 }
 
+/// The clock time that a piece of a text is of, unless a unit behind it says that it is a number behind a colon; else
+/// that piece.
+std::string_view clock_time_of(std::string_view piece, std::string_view text, std::size_t first, std::size_t last) {
+  static const RE2 clocks(R"((?:^|[^0-9A-Za-z.,:_-])([0-9]{1,3}(?::[0-5][0-9]){1,2}(?:[.,][0-9]+)?)(?:[^0-9:]|$))",
+                          RE2::Latin1);
+  std::string_view clock = piece;
+  widen(clock, clocks, text, first, last);
+  const auto end = static_cast<std::size_t>(clock.data() + clock.size() - text.data());
+  const std::vector<std::string_view> behind = words_of(text.substr(end, last - std::min(last, end)));
+  return !behind.empty() && measured_unit(behind.front()) ? piece : clock;
+}
+
 /// A number that is written in another way than hbench reads, `1_234`, `12 345`, `4m19.1s` or `17.9K`, of which `match`
 /// takes a piece; that piece where it is none. What the expression has beside its group it tells from the number.
 std::string_view in_another_way(std::string_view text, const TextMatch& match, const std::string& unit) {
@@ -134,13 +153,15 @@ std::string_view in_another_way(std::string_view text, const TextMatch& match, c
       R"((?:^|[^0-9A-Za-z.,:/_#-])([1-9][0-9]{0,2}(?:(?:[_' ]|\xe2\x80[\x89\x99\xaf]|\xc2\xa0)[0-9]{3})+)"
       R"((?:[.,][0-9]+)?)(?:[^0-9]|$))",
       RE2::Latin1),
-      times(R"((?:^|[^0-9A-Za-z.,_-])((?:[0-9]+[dhm])+[0-9.]+(?:ms?|s)))", RE2::Latin1);
+      times(R"((?:^|[^0-9A-Za-z.,_-])((?:[0-9]+[dhm])+[0-9.]+(?:ms?|s)))", RE2::Latin1),
+      points(R"((?:^|[^0-9A-Za-z.,_-])([1-9][0-9]{0,2}(?:\.[0-9]{3})+,[0-9]+)(?:[^0-9.,]|$))", RE2::Latin1);
   std::string_view piece = match[1];
   const auto begin = static_cast<std::size_t>(piece.data() - text.data()), end = begin + piece.size();
   const std::size_t left = begin - std::min(begin, kFurthest), right = std::min(end + kFurthest, text.size());
   widen(piece, groups, text, match[0].begin() < piece.begin() ? begin : left,
         match[0].end() > piece.end() ? end : right);
   widen(piece, times, text, left, right);
+  widen(piece, points, text, left, match[0].end() > piece.end() ? end : right);
   if (piece != match[1]) return piece;
   const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0 || c == '/' || c > 127; };
   const std::string_view rest = text.substr(end, right - end);
@@ -164,7 +185,8 @@ struct NumberPattern::Found {
   std::string unit;
   std::string_view whole;  ///< the number that it is a piece of; else itself
   int line = 0;
-  std::string words;  ///< of the text before it in its line, from the number before it on, and of the heading above
+  std::string words;    ///< of the text before it in its line, from the number before it on
+  std::string heading;  ///< the words of the line above, where that is none of its own kind
 };
 
 NumberPattern::NumberPattern(NumberPatternRequest request)
@@ -194,6 +216,7 @@ std::string_view NumberPattern::whole_number(std::string_view text, const TextMa
   std::string_view piece = match[1];
   const std::size_t begin = static_cast<std::size_t>(piece.data() - text.data()), end = begin + piece.size();
   const std::size_t left = begin - std::min(begin, kFurthest), right = std::min(end + kFurthest, text.size());
+  if (const std::string_view clock = clock_time_of(piece, text, left, right); clock != piece) return clock;
   const std::size_t before = text.substr(left, begin - left).find_last_not_of(of_numbers(",("));
   // The character before the piece says whether a minus is a sign.
   const std::size_t first = before == text.npos ? left : left + before;
@@ -215,7 +238,8 @@ std::vector<NumberPattern::Found> NumberPattern::find(std::string_view text) con
                      .unit = unit,
                      .whole = match[1].empty() ? "" : whole_number(part, match, unit),
                      .line = first_line,
-                     .words = std::exchange(heading, "") + last_words(std::string_view(std::min(end, at), at))});
+                     .words = last_words(std::string_view(std::min(end, at), at)),
+                     .heading = std::exchange(heading, "")});
       end = match[0].data() + match[0].size();
       return true;
     });
@@ -230,14 +254,27 @@ std::vector<NumberPattern::Found> NumberPattern::find(std::string_view text) con
     // An indented line belongs to one above that is not: `Benchmark 1: NAME` of hyperfine.
     const bool belongs =
         line.starts_with(' ') && !above.empty() && above.front() != ' ' && above.size() <= kLongestLine;
-    if (++number; line.size() <= kLongestLine) find_in(line, number, belongs ? last_words(above) + " " : "");
+    ++number;
+    // Progress bars write one state over another.
+    for (const std::string_view part : split(line, '\r'))
+      if (part.size() <= kLongestLine) find_in(part, number, belongs ? last_words(above) : "");
     above = line;
   }
   return all;
 }
 
-ImportedOutput NumberPattern::read(std::string_view text, std::string_view file_name) const {
+/// Of commands, each below a heading of its own, the headings are names; lines of a log may stand above others.
+void NumberPattern::add_headings(std::vector<Found>& found) {
+  std::set<std::string> headings;
+  for (const Found& each : found)
+    if (each.heading.empty() || !headings.insert(each.heading).second) return;
+  for (Found& each : found) each.words = fmt::format("{} {}", each.heading, each.words);
+}
+
+ImportedOutput NumberPattern::read(std::string_view printed, std::string_view file_name) const {
+  const std::string text = without_colours(printed);
   std::vector<Found> found = find(text);
+  add_headings(found);
   if (found.empty())
     refuse(
         fmt::format("{}: '{}' is in none of its {}{}", file_name, request_.expression,
@@ -273,7 +310,8 @@ ImportedOutput NumberPattern::read(std::string_view text, std::string_view file_
     const std::optional<double> value = grouped_number(each.number);
     if (!value || !(*value > 0))
       refuse(fmt::format("{}: '{}' is no finite number above 0", where, each.number),
-             each.number.find(',') == std::string::npos
+             each.number.find(':') != std::string::npos ? kNoClockTimes
+             : each.number.find(',') == std::string::npos
                  ? "did the program fail, or does the pattern take something else?"
                  : "a comma stands before each three digits (18,149), and a point before the fraction (1.5)");
     const StoredUnit quantity = checked_unit(each.unit, request_);

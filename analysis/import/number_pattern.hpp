@@ -49,6 +49,7 @@ class NumberPattern {
  private:
   struct Found;
   std::vector<Found> find(std::string_view text) const;
+  static void add_headings(std::vector<Found>& found);
   std::string_view whole_number(std::string_view text, const TextMatch& match, const std::string& unit) const;
 
   NumberPatternRequest request_;

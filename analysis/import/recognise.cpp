@@ -75,9 +75,16 @@ void refuse_printed(std::string_view text, std::string_view file_name) {
 
 /// The flags that take the first number of a text that has a name before it and its unit behind it; else an example.
 std::string pattern_for(std::string_view text) {
-  constexpr std::string_view kNamed = R"(([A-Za-z][\w/ ]*[:=] *)[0-9]+(?:\.[0-9]+)? ?([A-Za-z]+(?:/[A-Za-z]+)*)\b)";
-  for (const TextMatch& match : matches_of(kNamed, text))
-    if (measured_unit(match[2])) return fmt::format("'{}([0-9.]+)' --unit {}", match[1], match[2]);
+  constexpr std::string_view kUnit = "([A-Za-z]+(?:/[A-Za-z]+)*)", kNumber = "([0-9]+(?:[.,][0-9]+)*)";
+  const auto group = [](std::string_view number) { return number.find(',') == number.npos ? "" : ","; };
+  for (const TextMatch& match :
+       matches_of(fmt::format(R"(([A-Za-z][\w/ ]*[:= ] *){} ?{}(?:[^\w/]|$))", kNumber, kUnit), text))
+    if (measured_unit(match[3]) && grouped_number(match[2]))
+      return fmt::format("'{}([0-9.{}]+)' --unit {}", match[1], group(match[2]), match[3]);
+  for (const TextMatch& match : matches_of(fmt::format(R"(([A-Za-z][\w/ ]*)\({}\)([:=] *){})", kUnit, kNumber), text))
+    if (measured_unit(match[2]))
+      return fmt::format(R"('{}\({}\){}([0-9.{}]+)' --unit {})", match[1], match[2], match[3], group(match[4]),
+                         match[2]);
   return "'step: ([0-9.]+) ms' --unit ms";
 }
 
@@ -93,7 +100,7 @@ std::string way_out(std::string_view text) {
   constexpr std::string_view kLog = "this log of a training job is for hbench import-job; ";
   const bool is_table = !matches_of(kCollectives, text, 1).empty(), is_log = !matches_of(kTraining, text, 1).empty();
   return fmt::format(
-      "{}hbench track init --pattern {} -- COMMAND tracks a number in a text; "
+      "{}hbench track init --pattern {} -- COMMAND tracks a number in a text (cat FILE prints one that is there); "
       "hbench list imports has the formats, and --as names one",
       is_table ? kTable : (looks_like_json(text) ? kJson : (is_log ? kLog : "")), pattern_for(text));
 }

@@ -266,9 +266,10 @@ struct Refused {
 TEST(UnknownImports, AreRefusedWithTheWayOut) {
   const std::string
       unknown = "a.txt: nothing known has this format",
-      rest =
-          "hbench track init --pattern 'step: ([0-9.]+) ms' --unit ms -- COMMAND tracks a number in a "
-          "text; hbench list imports has the formats, and --as names one",
+      tracks =
+          " -- COMMAND tracks a number in a text (cat FILE prints one that is there); hbench list imports has the "
+          "formats, and --as names one",
+      rest = "hbench track init --pattern 'step: ([0-9.]+) ms' --unit ms" + tracks,
       table =
           "a table of one collective and number of nodes is read as nccl-tests, OSU and IMB print it, or under a line "
           "of names such as 'size type redop time busbw' (bytes, us, GB/s; time may be left out), with --collective, "
@@ -278,7 +279,10 @@ TEST(UnknownImports, AreRefusedWithTheWayOut) {
           "JSON is read of lines such as {\"step_ms\": 12.3, \"tokens_per_s\": 4e5}, or a list [{\"name\": "
           "\"step\", \"unit\": \"ms\", \"value\": 12.3}]; " +
           rest,
-      log = "this log of a training job is for hbench import-job; " + rest,
+      log =
+          "this log of a training job is for hbench import-job; hbench track init --pattern "
+          R"('elapsed time per iteration \(ms\): ([0-9.]+)' --unit ms)" +
+          tracks,
       fields =
           "print such as {\"step_ms\": 12.3, \"tokens_per_s\": 4e5}: let names end with _s, _ms, _us, _ns "
           "or _per_s, or add \"unit\": \"ms\" (s, ms, us, ns, min, .../s)",
@@ -298,10 +302,10 @@ TEST(UnknownImports, AreRefusedWithTheWayOut) {
       {"[2024-05-01 10:00:00] step 3, loss 2.1\n", unknown, rest},
       {"[INFO] {0: 'a'}\n", unknown, rest},
       {"at 10:00:00 memory bandwidth: 812 GB/s\n", unknown,
-       "hbench track init --pattern 'memory bandwidth: ([0-9.]+)' --unit GB/s -- COMMAND tracks a number in a text; "
-       "hbench "
-       "list imports has the formats, and --as names one"},
-      {"Serving Benchmark Result\nRequest throughput (req/s): 8.1\nMean TTFT (ms): 71.2\n", unknown, rest},
+       "hbench track init --pattern 'memory bandwidth: ([0-9.]+)' --unit GB/s" + tracks},
+      {"Sort took 1,204.5 ms\n", unknown, "hbench track init --pattern 'Sort took ([0-9.,]+)' --unit ms" + tracks},
+      {"Serving Benchmark Result\nRequest throughput (req/s): 8.1\nMean TTFT (ms): 71.2\n", unknown,
+       R"(hbench track init --pattern 'Request throughput \(req/s\): ([0-9.]+)' --unit req/s)" + tracks},
       {"[1, 2]\n", unknown, json},
       {"{\n \"summary\": {\n", unknown, json},
       {"{\n  \"summary\": {\n    \"speed\": 3\n  }\n}\n", unknown, json},

@@ -89,6 +89,26 @@ TEST(NumberPattern, TakesNoMedianOfNumbersThatHaveSeveralNames) {
   EXPECT_EQ(median_of("([0-9.]+) ns", "runs: 1 ns 2 ns\n3 ns\n"), 3U);
 }
 
+// What stands above is a heading where each number has one of its own; a log has any line there.
+TEST(NumberPattern, TakesTheMedianWhateverLinesOfALogStandAbove) {
+  EXPECT_EQ(samples_of(asked("elapsed \\(ms\\): ([0-9.]+)", "ms", TakeNumbers::median),
+                       " iteration 1 | elapsed (ms): 5 |\n iteration 2 | elapsed (ms): 6 |\nsaving checkpoint\n"
+                       " iteration 3 | elapsed (ms): 7 |\nvalidation loss\n iteration 4 | elapsed (ms): 8 |\n")
+                .size(),
+            4U);
+}
+
+TEST(NumberPattern, ReadsProgressBarsAndColours) {
+  const std::string bar =
+      "\rEpoch 0:  1%|#| 795/77 [9:07:58<878:01:48, 41.36s/it]\rEpoch 0:  2%|#| 796/77 [41.5s/it]\n";
+  EXPECT_EQ(samples_of(asked("([0-9.]+)s/it", "s/it", TakeNumbers::median), bar).size(), 2U);
+  EXPECT_DOUBLE_EQ(samples_of(asked("Epoch 0.*, ([0-9.]+)s/it", "s/it"), bar)[0].value, 41.36);
+  EXPECT_EQ(samples_of(asked("step.*tps: ([0-9,]+)", "tokens/s"),
+                       "\x1b[31mstep: 1 \x1b[38;2;180;60;0mloss: 7 \x1b[34mtps: \x1b[1m1,202\x1b[0m\n")[0]
+                .value,
+            1202);
+}
+
 TEST(NumberPattern, RefusesWhatIsNoFigure) {
   const auto expect = [](std::string_view text, const std::string& what) {
     expect_error([&] { samples_of(asked("step (\\S+)", "ms"), text); }, ExitCode::usage, what);

@@ -118,6 +118,31 @@ TEST(NumberPieces, OfNumbersInAnotherWayOfWritingAreRefused) {
                  testing::StartsWith("print it as one number, such as 12345.6; "));
 }
 
+TEST(NumberPieces, OfClockTimesAndOfPointsBetweenThousandsAreRefused) {
+  const std::string clock = "clock times are not read: print seconds, such as 83.45";
+  struct Row {
+    std::string expression;
+    std::string_view text;
+    std::string why, cure;
+  };
+  for (const Row& row : {
+           Row{"m:ss\\): ([0-9.]+)", "time (h:mm:ss or m:ss): 1:23.45\n", "takes '1' of the number 1:23.45", clock},
+           Row{"Elapsed.*:([0-9.]+)", "Elapsed: 1:23.45\n", "takes '23.45' of the number 1:23.45", clock},
+           Row{"system ([0-9:]+)", "0.01system 0:01.23elapsed 99%CPU\n", "takes '0:01' of the number 0:01.23", clock},
+           Row{"Time: ([0-9]+)", "Training | Elapsed Time: 0:12:34 | Steps: 1\n", "takes '0' of the number 0:12:34",
+               clock},
+           Row{"Time: ([0-9:]+)", "Elapsed Time: 0:12:34 | Steps: 1\n", "'0:12:34' is no finite number", clock},
+           Row{"zeit: ([0-9.]+)", "Laufzeit: 1.234,56 ms\n", "takes '1.234' of the number 1.234,56",
+               "print it as one number"},
+           Row{"satz: ([0-9.]+)", "Durchsatz: 12.345,6 Bilder/s\n", "takes '12.345' of the number 12.345,6",
+               "print it as one number"},
+       })
+    expect_error([&] { found(row.expression, row.text); }, ExitCode::usage, testing::HasSubstr(row.why),
+                 testing::StartsWith(row.cure));
+  EXPECT_EQ(found("([0-9.]+) s", "gpu 1:12.5 s\n"), std::vector<double>{12.5});
+  EXPECT_EQ(found("^([0-9.]+),", "12.345,67,8\n"), std::vector<double>{12.345});
+}
+
 TEST(NumberPieces, BesideOtherNumbersAndTheirOwnUnitAreWhole) {
   struct Row {
     std::string unit, expression;
