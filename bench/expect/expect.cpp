@@ -43,14 +43,19 @@ struct Measured {
   std::vector<std::string> left_out = {};  ///< what could not be read, and why, with its file
 };
 
-Measured measured(const std::vector<std::string>& names, const ImportRequest& request) {
+Measured measured(const std::vector<std::string>& names, ImportRequest request) {
   Measured measured;
+  request.machine = request.program = "any";  // those of benchmarks, which are not judged
   for (std::vector<ReadFile>& run : read_files(read_outputs(names), request)) {
     ImportedRun imported = imported_run(std::move(run), request, now_utc());
     std::ranges::move(imported.cases, std::back_inserter(measured.results));
     std::ranges::move(imported.left_out, std::back_inserter(measured.left_out));
     measured.gpu = imported.run.environment["gpu"];
   }
+  std::erase_if(measured.results, [](const CaseResult& each) { return each.asked.is_benchmark(); });
+  if (measured.results.empty())
+    refuse_file(names.front(), "there is no collective in it",
+                "of a training give its speed: hbench expect --measured 1531 --workload vgg16 --gpus 8 --profile NAME");
   return measured;
 }
 
@@ -100,6 +105,11 @@ ExitCode expect_of_collectives(const Asked& asked, const DocumentOutput& output)
                                              : measured(asked.files, asked.request);
   Expectation expectation = expect(given.results, given.gpu, cluster, available_memory(), interrupted);
   for (const std::string& what : given.left_out) expectation.notes.push_back(fmt::format("Left out: {}.", what));
+  if (!asked.files.empty() &&
+      std::ranges::any_of(given.results, [](const CaseResult& each) { return each.asked.nodes == 0; }))
+    expectation.notes.push_back(fmt::format(
+        "Nothing says on how many nodes it ran: as many as the ranks fill on {} are assumed; --nodes says it.",
+        cluster.name));
   output.deliver(expectation_document(expectation), [&] { return expectation_json(expectation); });
   if (asked.gate && !expectation.failures.empty()) return ExitCode::wrong_data;
   return code_of(asked, expectation.normality(), std::ranges::all_of(given.left_out, [](const std::string& what) {

@@ -89,6 +89,20 @@ TEST(ExpectGate, PassesNoClusterWhoseDataWereWrongOrCouldNotBeRead) {
       StrEq("mend that before anything is timed"));
 }
 
+TEST(ExpectGate, SaysWhatAFileLacksToBeJudged) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "a.txt").string();
+  write_bytes(file, "{\"step_ms\": 12.3}\n");
+  expect_refused("expect", {file, "--profile", "dgx-a100"}, StrEq(file + ": there is no collective in it"),
+                 HasSubstr("--measured 1531 --workload vgg16"));
+  write_bytes(file, "size type redop time algbw busbw\n1048576 float sum 61.0 17.19 25.78\n");
+  std::vector<std::string> words{file, "--profile", "dgx-a100", "--collective", "all-reduce", "--ranks", "4"};
+  const auto assumed = HasSubstr("Nothing says on how many nodes it ran");
+  EXPECT_THAT(run_verb("expect", words).out, assumed);
+  words.insert(words.end(), {"--nodes", "1"});
+  EXPECT_THAT(run_verb("expect", words).out, Not(assumed));
+}
+
 TEST(ExpectGate, RefusesRatesThatNothingReaches) {
   expect_refused("expect", {"--profile", "dgx-a100", "--workload", "vgg16", "--gpus", "8", "--measured", "1e300"},
                  HasSubstr("'1e300' is no rate: above 1e+12 samples/s"));
