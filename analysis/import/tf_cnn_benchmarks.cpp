@@ -17,8 +17,10 @@ namespace {
 
 constexpr std::string_view kTotal = "total images/sec:", kSynthetic = "Total img/sec on ";
 
+/// A line of a step is of no other program.
 bool is_tf_cnn(std::string_view text) {
-  return (text.find(kTotal) != text.npos || text.find(kSynthetic) != text.npos) && text.find("Model:") != text.npos;
+  const auto has = [&](std::string_view words) { return text.find(words) != text.npos; };
+  return (has("images/sec: ") && has(" (jitter = ")) || ((has(kTotal) || has(kSynthetic)) && has("Model:"));
 }
 
 /// What follows a name in a line; empty where the name is not in it.
@@ -36,7 +38,10 @@ class TfCnnReader {
       ++line_;
       read_line(line);
     }
-    ImportedOutput output = tests_.finish("it has no total images/sec", "did the benchmark end before its last line?");
+    const bool headed = !model_.empty();
+    ImportedOutput output = tests_.finish(
+        headed ? "it has no total images/sec" : "it has no heading with 'Model:'",
+        headed ? "did the benchmark end before its last line?" : "give the output from its first line on");
     output.program = text.find(kTotal) != text.npos ? "tf_cnn_benchmarks" : "synthetic_benchmark";
     for (ImportedOutput& later : output.later) later.program = output.program;
     return output;
@@ -64,10 +69,9 @@ class TfCnnReader {
   }
 
   void read_total(std::string_view total) {
-    if (++totals_ > 1) return;  // the other ranks'
+    if (++totals_ > 1 || model_.empty()) return;  // the other ranks', or of nothing that is known
     const auto rate = finite_number(total.substr(0, total.find(' ')));
-    if (!rate || *rate <= 0 || model_.empty())
-      return tests_.leave_out(fmt::format("line {}: its total is '{}'", line_, total));
+    if (!rate || *rate <= 0) return tests_.leave_out(fmt::format("line {}: its total is '{}'", line_, total));
     Case asked =
         imported_benchmark("tf_cnn_benchmarks", model_ + (batch_.empty() ? "" : fmt::format(" batch {}", batch_)) +
                                                     (gpus_ > 0 ? fmt::format(" on {} devices", gpus_) : ""));

@@ -427,6 +427,16 @@ TEST(TfCnnBenchmarks, AreThoseOfHorovodToo) {
                "a.txt: line 6: its total is 'nan +-4.9'");
 }
 
+TEST(TfCnnBenchmarks, NameTheHalfThatIsMissing) {
+  const std::string heading = "Model:       resnet101\nBatch size:  256 global\n             64 per device\n",
+                    steps = "1\timages/sec: 205.3 +/- 0.0 (jitter = 0.0)\t9.111\n",
+                    total = "total images/sec: 812.40\n";
+  expect_error([&] { imported(heading + steps); }, ExitCode::usage, "a.txt: it has no total images/sec",
+               "did the benchmark end before its last line?");
+  expect_error([&] { imported(steps + total); }, ExitCode::usage, "a.txt: it has no heading with 'Model:'",
+               "give the output from its first line on");
+}
+
 TEST(TfCnnBenchmarks, TakesTheTotalOfOneRankAndTwoModelsAsTwoCases) {
   const std::string one = tf_cnn_benchmarks_example();
   const ImportedOutput output = imported(one + "total images/sec: 381.00\n" + replaced(one, "vgg16", "resnet50"));
