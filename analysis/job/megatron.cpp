@@ -13,6 +13,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "analysis/job/job_format.hpp"
 #include "analysis/job/text_source.hpp"
@@ -33,6 +34,8 @@ constexpr std::array kPasses{std::pair{kForward, kForward}, std::pair{kBackward,
 constexpr std::array<std::string_view, 5> kExchanges{"all-grads-sync", "params-all-gather",  //
                                                      "backward-params-all-reduce", "backward-reduce-model-grads",
                                                      "backward-gather-model-params"};
+/// DeepSpeed's timer of its exchange, which is a part of its backward pass, in a line of its own now and then.
+constexpr std::string_view kDeepSpeed = "backward_allreduce";
 /// The bytes that the timers of an iteration take in memory.
 constexpr std::size_t kTimerBytes = 256;
 /// Of a line; what comes after belongs to no line of Megatron's.
@@ -79,6 +82,16 @@ std::optional<Seconds> timer_in(std::string_view line, std::string_view name, bo
   return value && *value >= 0 ? std::optional(Seconds(*value / 1e3)) : std::nullopt;
 }
 
+/// What `name=True` of a configuration, or `name ........ True` of the list of arguments, has after the name; empty
+/// where a line has neither.
+std::string_view setting_in(std::string_view line, std::string_view name) {
+  const std::size_t found = line.find(name);
+  if (found == line.npos || (found > 0 && line[found - 1] == '_')) return {};
+  const std::string_view rest = line.substr(found + name.size());
+  const std::size_t skipped = rest.find_first_not_of(" .=");
+  return skipped == 0 || skipped == rest.npos ? std::string_view() : rest.substr(skipped);
+}
+
 /// What a line says of the time of an iteration.
 std::optional<Seconds> iteration_time(std::string_view line) {
   for (const auto& [unit, seconds] : {std::pair("ms):", 1e-3), std::pair("s):", 1.0)})
@@ -88,9 +101,11 @@ std::optional<Seconds> iteration_time(std::string_view line) {
 
 /// One iteration, or the mean of those since the line before.
 struct Iteration {
-  std::string name;
+  std::int64_t number = 0;  ///< 0: not known
   Seconds time;
+  std::int64_t batch = 0;  ///< of all ranks; 0: not in its line
   std::map<std::string_view, Seconds> timers;
+  Seconds reduced;  ///< in its backward pass, as DeepSpeed timed it last; 0: it did not
 };
 
 struct Log {
@@ -100,6 +115,7 @@ struct Log {
   std::string type;                                                    ///< of a gradient on its way
   std::optional<bool> overlapped;  ///< whether gradients travel during the backward pass
   bool sharded_optimizer = false;
+  std::vector<std::string> left_out;  ///< what of the file does not count, in sentences
 };
 
 class MegatronReader {
@@ -116,24 +132,55 @@ class MegatronReader {
       line(text);
       text.clear();
     }
-    line(text);
+    // A line that no new line ends and that is shorter than all others of its kind may end within a number.
+    const auto is_of = [&](const auto& kind) {
+      return text.size() < kind.second && text.find(kind.first) != text.npos;
+    };
+    if (std::ranges::any_of(lengths_, is_of))
+      log_.left_out.push_back("The file ends within its last line, which is left out.");
+    else
+      line(text);
+    if (runs_ > 1)
+      log_.left_out.push_back(
+          fmt::format("The file has {} runs, whose iterations begin anew: the last one counts.", runs_));
+    keep_last_batch();
     return std::move(log_);
   }
 
  private:
   void line(std::string_view line) {
     if (line.find(kStep) != line.npos) return iteration(line);
+    if (const auto time = timer_in(line, kDeepSpeed, false)) {
+      reduced_ = *time;
+      return;
+    }
     for (const auto& [name, written] : kPasses) timer(line, name, written, false);
     for (const std::string_view name : kExchanges) timer(line, name, name, true);
-    if (log_.iterations.empty()) setting(line);
+    setting(log_.iterations.empty() ? log_ : next_, line);
   }
 
   void iteration(std::string_view line) {
     const std::optional<Seconds> time = iteration_time(line);
     if (!time || time->value <= 0) return;
+    note_length(kStep, line);
     const std::int64_t number = count_after(line, "iteration ");
-    source_.keep(log_.iterations, {fmt::format("iteration {}", number), *time, {}}, kTimerBytes);
-    if (const std::int64_t batch = count_after(line, "global batch size:"); batch > 0) log_.batch = batch;
+    if (number > 0 && !log_.iterations.empty()) {
+      const auto known = std::ranges::lower_bound(log_.iterations, number, {}, &Iteration::number);
+      // Another node's line.
+      if (known != log_.iterations.end() && known->number == number &&
+          (known->time == *time || (known == std::prev(log_.iterations.end()) && next_.world == 0)))
+        return;
+      if (known != log_.iterations.end() || (next_.world > 0 && next_.world != log_.world)) {
+        // What was printed since the last iteration are the settings of the run; a run may print none.
+        if (next_.world > 0) log_ = next_;
+        log_.iterations.clear();
+        ++runs_;
+      }
+    }
+    const std::int64_t batch = count_after(line, "global batch size:");
+    source_.keep(log_.iterations, {number, *time, batch, {}, reduced_}, kTimerBytes);
+    next_ = {};
+    if (batch > 0) log_.batch = batch;
     // GPT-NeoX has the rate of all ranks in its place.
     if (const auto rate = number_after(line, "samples/sec:"); rate && log_.batch == 0)
       log_.batch = std::llround(std::clamp(*rate * time->value, 0.0, 1e9));
@@ -141,43 +188,57 @@ class MegatronReader {
 
   void timer(std::string_view line, std::string_view name, std::string_view written, bool waits) {
     if (log_.iterations.empty()) return;
-    if (const auto time = timer_in(line, written, waits)) log_.iterations.back().timers.try_emplace(name, *time);
+    const auto time = timer_in(line, written, waits);
+    if (!time) return;
+    note_length(written, line);
+    log_.iterations.back().timers.try_emplace(name, *time);
+  }
+
+  void note_length(std::string_view words, std::string_view line) {
+    std::size_t& least = lengths_.try_emplace(words, line.size()).first->second;
+    least = std::min(least, line.size());
+  }
+
+  /// Rates may stand for batches, in no line of an iteration.
+  void keep_last_batch() {
+    const std::int64_t last = log_.iterations.empty() ? 0 : log_.iterations.back().batch;
+    if (const auto others =
+            std::erase_if(log_.iterations, [&](const Iteration& each) { return last > 0 && each.batch != last; }))
+      log_.left_out.push_back(
+          fmt::format("Iterations of other batches than the last one of {} are left out: {} of them.", last, others));
   }
 
   /// What is printed before the first iteration.
-  void setting(std::string_view line) {
+  static void setting(Log& log, std::string_view line) {
     if (line.find("using world size:") != line.npos) {
-      log_.world = count_after(line, "using world size:");
-      log_.data_parallel = count_after(line, "data-parallel size:");
-      if (log_.data_parallel == 0) log_.data_parallel = count_after(line, "data-parallel-size:");  // before 2024
-      log_.pipeline = count_after(line, " pipeline-model-parallel size:");
+      log.world = count_after(line, "using world size:");
+      log.data_parallel = count_after(line, "data-parallel size:");
+      if (log.data_parallel == 0) log.data_parallel = count_after(line, "data-parallel-size:");  // before 2024
+      log.pipeline = count_after(line, " pipeline-model-parallel size:");
     }
+    for (const auto& [name, count] :
+         {std::pair("world_size", &Log::world), {"data_parallel_size", &Log::data_parallel}})
+      if (const std::int64_t ranks = count_after(setting_in(line, name), ""); ranks > 0) log.*count = ranks;
     if (line.find("Params for bucket ") != line.npos) {
       const std::size_t bracket = line.find('(');
       if (const auto elements = bracket == line.npos ? 0 : count_after(line.substr(bracket), "(", 1e12); elements > 0)
-        log_.buckets.push_back(elements);
+        log.buckets.push_back(elements);
     }
-    if (line.find("using torch.") != line.npos && line.find(" for parameters") != line.npos && log_.type.empty())
-      log_.type = type_word(line.substr(line.find("using torch.")));
-    if (line.find("grad_reduce_in_fp32=True") != line.npos) log_.type = "float32";
+    if (line.find("using torch.") != line.npos && line.find(" for parameters") != line.npos && log.type.empty())
+      log.type = type_word(line.substr(line.find("using torch.")));
+    if (line.find("grad_reduce_in_fp32=True") != line.npos) log.type = "float32";
     for (const bool value : {false, true}) {
       const std::string_view word = value ? "True" : "False";
-      if (is(line, "overlap_grad_reduce", word)) log_.overlapped = value;
-      if (is(line, "use_distributed_optimizer", word)) log_.sharded_optimizer = value;
+      if (setting_in(line, "overlap_grad_reduce").starts_with(word)) log.overlapped = value;
+      if (setting_in(line, "use_distributed_optimizer").starts_with(word)) log.sharded_optimizer = value;
     }
-  }
-
-  /// `name=True` of a configuration, or `name ........ True` of the list of arguments.
-  static bool is(std::string_view line, std::string_view name, std::string_view value) {
-    const std::size_t found = line.find(name);
-    if (found == line.npos) return false;
-    std::string_view rest = line.substr(found + name.size());
-    const std::size_t skipped = rest.find_first_not_of(" .=");
-    return skipped > 0 && skipped != rest.npos && rest.substr(skipped).starts_with(value);
   }
 
   TextSource source_;
-  Log log_;
+  Log log_, next_;  ///< the next run's
+  int runs_ = 1;
+  Seconds reduced_;
+  std::map<std::string_view, std::size_t> lengths_;  ///< of the shortest line, by its words
 };
 
 /// Whether all gradients travel in one exchange after the backward pass: what Megatron does unless it overlaps, and
@@ -199,7 +260,7 @@ RecordedCollective exchange_of(const Log& log, Seconds launched, Seconds duratio
 }
 
 RecordedStep step_of(const Log& log, const Iteration& iteration) {
-  RecordedStep step{.name = iteration.name, .time = iteration.time};
+  RecordedStep step{.name = fmt::format("iteration {}", iteration.number), .time = iteration.time};
   Seconds exposed;
   for (const std::string_view name : kExchanges) {
     const auto timer = iteration.timers.find(name);
@@ -207,18 +268,20 @@ RecordedStep step_of(const Log& log, const Iteration& iteration) {
     const bool counts = name != kExchanges[2] || !iteration.timers.contains(kExchanges[3]);
     if (timer != iteration.timers.end() && counts) exposed += timer->second;
   }
+  Seconds reduced;  // within the backward pass
+  if (exposed.value <= 0) exposed = reduced = iteration.reduced;
   step.exposed = exposed;
   const auto forward = iteration.timers.find(kForward), backward = iteration.timers.find(kBackward);
   if (forward == iteration.timers.end() || backward == iteration.timers.end()) return step;
   step.backward_began = forward->second;
-  step.backward_ended = forward->second + backward->second;
+  step.backward_ended = forward->second + std::max(Seconds(0), backward->second - reduced);
   if (is_one_exchange(log, iteration) && exposed.value > 0)
     step.collectives.push_back(exchange_of(log, *step.backward_ended, exposed));
   return step;
 }
 
 std::vector<std::string> unknown_of(const Log& log) {
-  std::vector<std::string> unknown;
+  std::vector<std::string> unknown = log.left_out;
   std::string buckets = "the log does not have the sizes of its buckets";
   if (!log.buckets.empty())
     buckets =

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "tests/analysis/jobs_files.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/matchers.hpp"
@@ -144,6 +146,101 @@ TEST(MegatronLogs, MayBeInSeconds) {
     expect_error([&] { recording_of(fmt::format(fmt::runtime(line), 1, unit, number)); }, ExitCode::usage,
                  HasSubstr("with a number"),
                  "give the log of the rank that prints it (the last one), with --log-interval 1");
+}
+
+/// One iteration in a line.
+std::string line_of(int number, double step, int batch = 1024) {
+  return fmt::format(
+      " iteration {:8}/  250000 | elapsed time per iteration (ms): {:.1f} | global batch size: {:5} | lm loss: 2.37 "
+      "|\n",
+      number, step, batch);
+}
+
+std::vector<std::string> names_of(const Recording& recording) {
+  std::vector<std::string> names;
+  for (const RecordedStep& step : recording.steps) names.push_back(step.name);
+  return names;
+}
+
+TEST(MegatronLogs, DoNotCountALineThatTheEndOfTheFileCutsOff) {
+  const std::string lines = line_of(1, 139113.4) + line_of(2, 139221.4), last = line_of(3, 141394.7);
+  for (const char* words : {"(ms): 14", "size:  10"}) {
+    const Recording recording = recording_of(lines + last.substr(0, last.find(words) + std::strlen(words)));
+    EXPECT_THAT(names_of(recording), ElementsAre("iteration 1", "iteration 2")) << words;
+    EXPECT_EQ(recording.global_batch, 1024);
+    EXPECT_THAT(recording.unknown, Contains("The file ends within its last line, which is left out."));
+  }
+  const std::string timers = iteration("", 10, 1100);
+  const std::string cut = iteration("", 20, 1000);
+  const Recording within = recording_of(timers + cut.substr(0, cut.find("(500.10, 6") + 10));
+  EXPECT_FALSE(within.steps.at(1).backward_ended) << "its time was cut off";
+  const Recording whole = recording_of(lines + last.substr(0, last.size() - 1));
+  EXPECT_THAT(whole.steps, SizeIs(3)) << "only the end of its line is missing";
+  EXPECT_THAT(whole.unknown, Not(Contains(HasSubstr("left out"))));
+}
+
+TEST(MegatronLogs, OfSeveralRunsHaveTheLastOne) {
+  const std::string first = " world_size ............ 8\n" + line_of(1, 5000) + line_of(2, 800) + line_of(3, 801);
+  const std::string second = line_of(1, 4000) + line_of(2, 450);
+  for (const std::string settings : {"", " world_size ............ 8\n", " world_size ............ 16\n"}) {
+    const Recording recording = recording_of(first + "RuntimeError: NCCL error\n" + settings + second);
+    EXPECT_THAT(recording.unknown, Contains(HasSubstr("2 runs")));
+    ASSERT_THAT(names_of(recording), ElementsAre("iteration 1", "iteration 2")) << settings;
+    EXPECT_NEAR(recording.steps[1].time.value, 0.45, 1e-9);
+    EXPECT_EQ(recording.world, settings.find("16") == settings.npos ? 8 : 16);
+  }
+  // With as many ranks a run that goes on from its checkpoint is the same.
+  EXPECT_THAT(recording_of(first + " world_size ............ 8\n" + line_of(4, 802)).steps, SizeIs(4));
+  EXPECT_THAT(recording_of(first + " world_size ............ 4\n" + line_of(4, 1602)).steps, SizeIs(1));
+}
+
+TEST(MegatronLogs, OfSeveralNodesCountAnIterationOnce) {
+  const std::string one = line_of(1, 1000.5), two = line_of(2, 1001.5), three = line_of(3, 1002.5);
+  for (const std::string& text : {one + one + two + two + three + three, one + two + one + two + three + three,
+                                  one + two + three + one + two + three}) {
+    const Recording recording = recording_of(text);
+    EXPECT_THAT(recording.steps, SizeIs(3));
+    EXPECT_THAT(recording.unknown, Not(Contains(HasSubstr("runs"))));
+  }
+}
+
+TEST(MegatronLogs, WhoseBatchGrowsHaveTheStepsOfTheLastOne) {
+  const Recording recording =
+      recording_of(line_of(1, 1000, 512) + line_of(2, 1001, 512) + line_of(3, 1500, 768) + line_of(4, 1501, 768));
+  EXPECT_THAT(names_of(recording), ElementsAre("iteration 3", "iteration 4"));
+  EXPECT_EQ(recording.global_batch, 768);
+  EXPECT_THAT(recording.unknown,
+              Contains("Iterations of other batches than the last one of 768 are left out: 2 of them."));
+}
+
+TEST(MegatronLogs, HaveTheRanksOfTheListOfArguments) {
+  const Recording recording = recording_of(
+      "15:   data_parallel_size .............................. 4\n"
+      "15:   world_size ...................................... 16\n" +
+      line_of(1, 1000));
+  EXPECT_EQ(recording.world, 16);
+  EXPECT_EQ(recording.sharing, 4);
+  EXPECT_EQ(recording.batch, 256);
+}
+
+// DeepSpeed counts its all-reduce as a part of the backward pass, and so does GPT-NeoX, whose own timer of it is 0.
+TEST(MegatronLogs, OfDeepSpeedHaveTheAllReduceThatItTimes) {
+  const auto iteration = [](int number, double reduced) {
+    return fmt::format(
+        "[2023-07-25 21:03:17,269] [INFO] [Rank 0] rank=0 time (ms) | forward: 652.41 | backward: 2164.52 | "
+        "backward_inner: 2001.89 | backward_allreduce: {:.2f} | step: 1172.13\n"
+        " samples/sec: 7.8 | iteration {:8}/ 10000 | elapsed time per iteration (ms): 4100.0 | loss scale: 1.0 |\n"
+        "time (ms) | forward: 659.86 | backward: 2164.69 | backward-allreduce: 0.00 | optimizer: 1172.51\n",
+        reduced, number);
+  };
+  const std::string without = " iteration 12/ 10000 | elapsed time per iteration (ms): 4100.0 | loss scale: 1.0 |\n";
+  const Recording recording = recording_of(iteration(10, 162.6) + iteration(11, 160.2) + without);
+  ASSERT_THAT(recording.steps, SizeIs(3));
+  EXPECT_NEAR(recording.steps[0].exposed.value, 0.1626, 1e-9);
+  EXPECT_NEAR(recording.steps[1].exposed.value, 0.1602, 1e-9);
+  EXPECT_NEAR(recording.steps[0].backward_began->value, 0.65986, 1e-9);
+  EXPECT_NEAR(recording.steps[0].backward_ended->value, 0.65986 + 2.16469 - 0.1626, 1e-9);
+  EXPECT_NEAR(recording.steps[2].exposed.value, 0.1602, 1e-9) << "DeepSpeed says it now and then";
 }
 
 TEST(MegatronLogs, WithoutTimersNameTheFlag) {
