@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -74,6 +75,8 @@ Explained explained(std::span<const Symbol> sequence, std::size_t period, const 
 
 /// Losses, norms and flags have fewer, a bucket of gradients has more.
 constexpr std::int64_t kFewElements = 64, kFewBytes = 256;
+/// Pauses that are rarer than one in so many are no step's, but such as a checkpoint's.
+constexpr std::size_t kRare = 32;
 /// Groups that reduce less than this part of all bytes may miss in a step.
 constexpr double kLittle = 0.01;
 
@@ -96,12 +99,13 @@ class Cutter {
   Recording run() {
     choose_places();
     make_sequence();
-    const std::optional<Repetition> repetition = find_repetition(sequence_);
+    std::optional<Repetition> repetition = find_repetition(sequence_);
     if (!repetition)
       throw Error(ExitCode::usage,
                   fmt::format("{}: nothing repeats in its {}: no step can be seen", log_.recording.file,
                               counted(static_cast<std::int64_t>(log_.exchanges.size()), "exchange")),
                   "record three steps or more: " + log_.more_cure);
+    if (repetition->period == 1 && log_.timed) repetition = by_pauses(*repetition);
     period_ = repetition->period;
     find_pattern(*repetition);
     std::size_t free_from = 0;
@@ -145,6 +149,46 @@ class Cutter {
   }
 
   const RecordedCollective& at(std::size_t position) const { return log_.exchanges[places_[position]]; }
+
+  double pause_at(std::size_t position) const { return (at(position).launched - at(position - 1).launched).value; }
+
+  /// The least of the pauses that are clearly longer than the others; infinite where there are none.
+  double long_pause() const {
+    std::vector<double> pauses;
+    for (std::size_t i = 1; i < places_.size(); ++i) pauses.push_back(pause_at(i));
+    std::ranges::sort(pauses);
+    double most = 0, least = INFINITY;
+    for (std::size_t i = 1; i < pauses.size() - pauses.size() / kRare; ++i)
+      if (const double more = pauses[i] - pauses[i - 1]; more > most) {
+        most = more;
+        least = more > pauses[i - 1] ? pauses[i] : INFINITY;
+      }
+    return least;
+  }
+
+  /// Returns the steps of exchanges that are all alike, which may be several of a step: where some pauses are clearly
+  /// longer than others a step begins after each of these. Pauses that follow no rule leave the step unknown.
+  Repetition by_pauses(const Repetition& alike) {
+    constexpr Symbol kAfterPause{1 << 20, 1 << 20};
+    const double least = long_pause();
+    if (std::isinf(least)) return alike;
+    std::vector<Symbol> marked = sequence_;
+    for (std::size_t i = 1; i < marked.size(); ++i)
+      if (pause_at(i) >= least) marked[i] = kAfterPause;
+    const std::optional<Repetition> steps = find_repetition(marked);
+    std::size_t explained = 0;
+    for (std::size_t i = 0; steps && i < steps->stretches.size(); ++i)
+      explained += steps->stretches[i].end - steps->stretches[i].begin;
+    if (2 * explained >= marked.size()) {
+      sequence_ = std::move(marked);
+      return *steps;
+    }
+    log_.timed = false;
+    log_.recording.unknown.push_back(
+        "Its exchanges are all alike, and the pauses between them follow no rule: how many of them a step has is not "
+        "known. torch.profiler marks steps.");
+    return alike;
+  }
 
   /// The order in which a step has its symbols, from the longest stretch.
   void find_pattern(const Repetition& repetition) {

@@ -84,6 +84,52 @@ TEST(FlightRecorder, FindsTheRankThatTheOthersWaitForByItsShortDurations) {
   EXPECT_LT(job.straggler->own.value, 0.1 * job.straggler->others.value);
 }
 
+/// Equal exchanges, each after a pause in milliseconds.
+Json equal_entries(const std::vector<double>& pauses) {
+  Json entries = Json::array();
+  double at = 0;
+  for (const double pause : pauses) entries.push_back(flight_entry("nccl:all_reduce", {{6'553'600}}, at += pause, 12));
+  return entries;
+}
+
+std::vector<double> repeated(const std::vector<double>& pauses, int times) {
+  std::vector<double> all;
+  for (int i = 0; i < times; ++i) all.insert(all.end(), pauses.begin(), pauses.end());
+  return all;
+}
+
+TEST(FlightRecorder, TellsStepsOfEqualExchangesByTheirPauses) {
+  for (const std::size_t skipped : {0U, 1U, 3U}) {
+    std::vector<double> pauses = repeated({90, 20, 25, 15}, 10);
+    pauses.erase(pauses.begin(), pauses.begin() + static_cast<std::ptrdiff_t>(skipped));
+    const TrainingJob job = dump_of(equal_entries(pauses)).job();
+    EXPECT_NEAR(job.fastest_step.value, 0.15, 1e-9) << skipped;
+    EXPECT_NEAR(job.slowest_step.value, 0.15, 1e-9) << skipped;
+    ASSERT_THAT(job.buckets, SizeIs(4));
+    EXPECT_NEAR(job.buckets[1].launched.value, 0.02, 1e-9);
+    EXPECT_NEAR(job.buckets[3].launched.value, 0.06, 1e-9);
+  }
+}
+
+TEST(FlightRecorder, TakesEqualExchangesAtAnEvenPaceForAStepEach) {
+  std::vector<double> pauses = repeated({100, 103, 98}, 20);
+  pauses[30] = 5000;  // a checkpoint
+  const TrainingJob job = dump_of(equal_entries(pauses)).job();
+  EXPECT_NEAR(job.step.value, 0.1, 0.002);
+  EXPECT_THAT(job.buckets, SizeIs(1));
+}
+
+TEST(FlightRecorder, DoesNotKnowTheStepOfEqualExchangesWhosePausesFollowNoRule) {
+  std::vector<double> pauses;
+  for (const int others : {1, 2, 5, 3, 1, 4, 2, 6, 3, 1, 5, 2}) {
+    pauses.push_back(90);
+    pauses.insert(pauses.end(), static_cast<std::size_t>(others), 20);
+  }
+  const TrainingJob job = dump_of(equal_entries(pauses)).job();
+  EXPECT_EQ(job.step.value, 0);
+  EXPECT_THAT(job.unknown, Contains(HasSubstr("how many of them a step has is not known")));
+}
+
 TEST(FlightRecorder, DoesNotTakeTheRanksOfTwoDumpsForOne) {
   std::vector<Recording> recordings;
   for (const char* name : {"first_rank_0", "second_rank_0"})
