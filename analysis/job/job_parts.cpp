@@ -32,32 +32,29 @@ bool fits(const List& tensors, std::size_t gradients, const std::vector<TensorGr
   return groups.empty() || next == tensors.end();
 }
 
-List list_of(const Trace& trace) {
-  List list;
-  for (const GradientEvent& gradient : trace.timeline.gradients) list.emplace_back(gradient.tensor, gradient.elements);
-  return list;
-}
-
-[[noreturn]] void refuse(const Trace& trace, std::size_t tensors, std::size_t gradients) {
-  throw Error(
-      ExitCode::usage,
-      fmt::format("{} has {}, the recording {}", trace.name, counted(static_cast<std::int64_t>(tensors), "tensor"),
-                  counted(static_cast<std::int64_t>(gradients), "gradient")),
-      tensors == gradients ? "its buckets would have other sizes: it is another model"
-                           : "it is another model; record with record_shapes=True");
-}
-
 JobTensors known_tensors(std::size_t gradients, const std::vector<TensorGroup>& groups, const TensorSources& sources) {
   // Without the sizes of buckets nothing but their number would speak for a timeline.
   const bool sure =
       !groups.empty() && std::ranges::all_of(groups, [](const TensorGroup& group) { return group.elements > 0; });
   for (const Trace& trace : sources.known) {
     if (sources.asked.empty() ? !sure : trace.name != sources.asked) continue;
-    List list = list_of(trace);
+    List list;
+    for (const GradientEvent& gradient : trace.timeline.gradients)
+      list.emplace_back(gradient.tensor, gradient.elements);
     if (fits(list, gradients, groups)) return {.list = std::move(list), .known_as = trace.name};
-    if (!sources.asked.empty()) refuse(trace, list.size(), gradients);
+    if (sources.asked.empty()) continue;
+    throw Error(ExitCode::usage,
+                fmt::format("{} has {}, the recording {}", trace.name, counted(std::ssize(list), "tensor"),
+                            counted(static_cast<std::int64_t>(gradients), "gradient")),
+                list.size() == gradients ? "its buckets would have other sizes: it is another model"
+                                         : "it is another model; record with record_shapes=True");
   }
   return {};
+}
+
+/// Of whatever group.
+bool carries_gradients(const RecordedCollective& exchange) {
+  return exchange.in_backward && is_reduction(exchange.operation);
 }
 
 using Exchanges = std::vector<RecordedCollective*>;
@@ -88,14 +85,32 @@ Exchanges run_of(const Exchanges& exchanges, std::int64_t elements) {
   return found;
 }
 
-/// The exchanges after the backward pass whose elements are as many as the gradients', by group.
-std::map<std::string, Exchanges> that_fit(RecordedStep& step, const Sizes& gradients) {
-  std::map<std::string, Exchanges> groups;
-  for (RecordedCollective& each : step.collectives)
-    if (each.after_backward && each.elements > 0) groups[each.group].push_back(&each);
+struct LateExchanges {
+  Exchanges exchanges;
+  bool all = false;  ///< else they carry what those in the backward pass have left, as DeepSpeed's last bucket
+};
+
+/// The exchanges after the backward pass, by group, whose elements are as many as the gradients', or as those that have
+/// not left in it; where these are not known, those that are like one in it.
+std::map<std::string, LateExchanges> that_fit(RecordedStep& step, const Sizes& gradients) {
+  std::map<std::string, LateExchanges> groups;
+  std::map<std::string, std::int64_t> left;
+  const auto kind = [](const RecordedCollective& of) { return std::tie(of.operation, of.group, of.type, of.elements); };
+  for (RecordedCollective& each : step.collectives) {
+    if (carries_gradients(each)) left[each.group] -= each.elements;
+    const auto is_like = [&](const RecordedCollective& one) { return one.in_backward && kind(one) == kind(each); };
+    if (each.after_backward && each.elements > 0 &&
+        (!gradients.empty() || std::ranges::any_of(step.collectives, is_like)))
+      groups[each.group].exchanges.push_back(&each);
+  }
   const std::int64_t all = std::reduce(gradients.begin(), gradients.end());
-  for (auto& [group, exchanges] : groups) exchanges = run_of(exchanges, all);
-  std::erase_if(groups, [](const auto& group) { return group.second.empty(); });
+  for (auto& [group, late] : groups) {
+    if (gradients.empty()) continue;
+    Exchanges fit = run_of(late.exchanges, all);
+    late.all = !fit.empty();
+    late.exchanges = late.all ? std::move(fit) : run_of(late.exchanges, all + left[group]);
+  }
+  std::erase_if(groups, [](const auto& group) { return group.second.exchanges.empty(); });
   return groups;
 }
 
@@ -114,30 +129,29 @@ std::optional<std::vector<int>> runs_of(const Exchanges& exchanges, const Range&
   return runs;
 }
 
-void carry_gradients(RecordedStep& step, Exchanges& exchanges, const Sizes& gradients) {
-  for (RecordedCollective& each : step.collectives) each.in_backward = false;
-  Seconds arrived = *step.backward_ended;
+void carry_gradients(RecordedStep& step, const LateExchanges& late, const Sizes& gradients) {
+  const Exchanges& exchanges = late.exchanges;
+  int before = 0;
+  for (RecordedCollective& each : step.collectives) {
+    if (late.all) each.in_backward = false;
+    if (carries_gradients(each)) before = std::max(before, each.gradients_before.value_or(0));
+  }
+  Seconds arrived = *step.backward_ended + (late.all ? Seconds(0) : step.exposed);
   for (RecordedCollective* each : exchanges) {
     each->in_backward = true;
     if (each->duration) arrived = std::max(arrived, *each->began + *each->duration);
   }
   step.exposed = arrived - *step.backward_ended;
   const int all = static_cast<int>(gradients.size());
-  if (const auto runs = runs_of(exchanges, gradients)) {
-    int before = 0;
+  if (const auto runs = runs_of(exchanges, gradients | std::views::drop(before))) {
     for (std::size_t i = 0; i < runs->size(); ++i) exchanges[i]->gradients_before = before += (*runs)[i];
-  } else if (const auto back = runs_of(exchanges, gradients | std::views::reverse)) {
+  } else if (const auto back = runs_of(exchanges, gradients | std::views::reverse); back && late.all) {
     int after = all;
     for (std::size_t i = 0; i < back->size(); ++i) {
       exchanges[i]->gradients_before = after;
       after -= (*back)[i];
     }
   }
-}
-
-/// Of whatever group.
-bool carries_gradients(const RecordedCollective& exchange) {
-  return exchange.in_backward && is_reduction(exchange.operation);
 }
 
 std::string group_of(const std::vector<Recording>& recordings, const std::string& asked) {
@@ -249,12 +263,11 @@ JobTensors job_tensors(const RecordedStep& step, const std::vector<TensorGroup>&
 void find_late_exchanges(std::vector<Recording>& recordings, const std::string& group) {
   for (Recording& recording : recordings)
     for (RecordedStep& step : recording.steps) {
+      if (!step.backward_ended) continue;
       const Sizes gradients = sizes_of(step);
-      if (gradients.empty()) continue;
-      std::map<std::string, Exchanges> groups = that_fit(step, gradients);
+      std::map<std::string, LateExchanges> groups = that_fit(step, gradients);
       if (!group.empty()) std::erase_if(groups, [&](const auto& each) { return each.first != group; });
-      if (groups.size() != 1) continue;
-      carry_gradients(step, groups.begin()->second, gradients);
+      if (groups.size() == 1) carry_gradients(step, groups.begin()->second, gradients);
     }
 }
 

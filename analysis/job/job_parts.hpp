@@ -75,7 +75,8 @@ std::optional<Seconds> mean_of(const std::vector<ComparedStep>& steps, Value val
 /// together, and lets these exchanges carry gradients instead of those of the backward pass (`in_backward`, `exposed`).
 /// Others, such as of losses, may be launched before and after them. Where each is a run of gradients in the order in
 /// which these became ready, or in the opposite order, which is that of parameters, `gradients_before` says so. Where
-/// sizes are not known or do not add up nothing changes. \param group of ranks, by the recorder's name; empty: any, of
+/// sizes are not known or do not add up nothing changes, but for the rest of gradients of which others left in the
+/// backward pass. \param group of ranks, by the recorder's name; empty: any, of
 /// which only one may fit.
 void find_late_exchanges(std::vector<Recording>& recordings, const std::string& group);
 

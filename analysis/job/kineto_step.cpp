@@ -160,7 +160,7 @@ class StepReader {
     collective.in_backward =
         any && call.begin >= backward_begin_ && (call.begin <= backward_end_ || call.operation == "reduce-scatter");
     collective.after_backward =
-        any && call.begin > backward_end_ && call.begin < optimizer && call.operation == "all-reduce";
+        any && call.begin > backward_end_ && call.begin < optimizer && call.operation.ends_with("reduce");
     if (collective.in_backward) collective.gradients_before = gradients_before(call.begin);
     if (run == nullptr) return collective;
     if (run->correlation > 0) collective.launched = since(done_by(call.begin));

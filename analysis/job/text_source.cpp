@@ -57,7 +57,7 @@ std::string type_word(std::string_view recorded) {
   return {};
 }
 
-bool is_reduction(std::string_view operation) { return operation == "all-reduce" || operation == "reduce-scatter"; }
+bool is_reduction(std::string_view operation) { return operation.ends_with("reduce") || operation == "reduce-scatter"; }
 
 int type_bytes(std::string_view word) {
   if (word.ends_with("64")) return 8;

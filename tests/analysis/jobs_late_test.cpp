@@ -18,13 +18,14 @@ struct Late {
 
 /// Two steps of 100 ms without hooks: forward 20, backward 40 with three gradients of 10, 20 and 30 elements, then
 /// these exchanges on the processor with Gloo, then the optimizer from 75.
-TraceText late_steps(const std::vector<Late>& exchanges) {
+TraceText late_steps(const std::vector<Late>& exchanges, bool sizes = true) {
   TraceText trace;
   for (int step = 0; step < 2; ++step) {
     const double at = 100.0 * step;
     trace.mark(fmt::format("ProfilerStep#{}", step + 3), at, at + 100);
     trace.host("autograd::engine::evaluate_function: AddmmBackward0", at + 20, at + 29, 2);
-    trace.gradient(at + 29, at + 30, 10).gradient(at + 39, at + 40, 20).gradient(at + 59, at + 60, 30);
+    for (const auto& [end, elements] : {std::pair(30, 10), {40, 20}, {60, 30}})
+      trace.gradient(at + end - 1, at + end, sizes ? elements : 0);
     for (const Late& each : exchanges) {
       trace.host("c10d::allreduce_", at + each.called, at + each.called + 0.1, 1,
                  fmt::format(R"("Input Dims": [[[{}]], []], "Process Group Name": "{}")", each.elements, each.group));
@@ -38,8 +39,8 @@ TraceText late_steps(const std::vector<Late>& exchanges) {
 
 class LateExchanges : public ::testing::Test {
  protected:
-  TrainingJob job(const std::vector<Late>& exchanges) {
-    return job_of({file_of(folder_, "trace.json", late_steps(exchanges).text())});
+  TrainingJob job(const std::vector<Late>& exchanges, bool sizes = true) {
+    return job_of({file_of(folder_, "trace.json", late_steps(exchanges, sizes).text())});
   }
   TemporaryFolder folder_;
 };
@@ -107,6 +108,25 @@ TEST_F(LateExchanges, ThatDoNotAddUpCarryNoGradients) {
     ASSERT_EQ(other.others.size(), 1U) << elements;
     EXPECT_EQ(other.others[0].elements, elements);
   }
+}
+
+// As DeepSpeed's last bucket, which leaves after the backward pass.
+TEST_F(LateExchanges, CarryTheRestOfGradientsOfWhichOthersLeftInTheBackwardPass) {
+  for (const bool sizes : {true, false}) {
+    const TrainingJob rest = job({{30, 40, 41, 50}, {1, 60.5, 60.5, 60.6}, {30, 61, 62, 71}}, sizes);
+    EXPECT_TRUE(rest.overlaps);
+    ASSERT_EQ(rest.buckets.size(), 2U) << sizes;
+    EXPECT_NEAR(rest.exposed.value, 0.011, 1e-9);
+    EXPECT_NEAR(rest.communication.value, 0.018, 1e-9);
+    ASSERT_EQ(rest.others.size(), 1U);
+    EXPECT_EQ(rest.others[0].elements, 1) << "a loss";
+    if (!sizes) continue;
+    EXPECT_EQ(rest.buckets[1].tensors, 1);
+    EXPECT_THAT(rest.workload->buckets, ElementsAre(2, 1));
+  }
+  EXPECT_EQ(job({{30, 40, 41, 50}, {20, 61, 62, 71}}).buckets.size(), 1U) << "they do not add up";
+  EXPECT_EQ(job({{30, 40, 41, 50}, {20, 61, 62, 71}}, false).buckets.size(), 1U) << "they are not alike";
+  EXPECT_EQ(job({{30, 40, 41, 50, "data"}, {30, 61, 62, 71, "model"}}).buckets.size(), 1U);
 }
 
 TEST_F(LateExchanges, AreStillLateInAWorkloadsFileAndWherePredicted) {
