@@ -155,13 +155,14 @@ void carry_gradients(RecordedStep& step, const LateExchanges& late, const Sizes&
 }
 
 std::string group_of(const std::vector<Recording>& recordings, const std::string& asked) {
-  std::map<std::string, int> groups;
+  std::map<std::string, std::string> groups;  // with their words
   for (const Recording& recording : recordings)
     for (const RecordedStep& step : recording.steps)
       for (const RecordedCollective& each : step.collectives)
-        if (carries_gradients(each)) ++groups[each.group];
+        if (carries_gradients(each)) groups.try_emplace(each.group, each.group_words);
   std::vector<std::string> names;
-  for (const auto& [name, count] : groups) names.push_back(fmt::format("'{}'", name));
+  for (const auto& [name, words] : groups)
+    names.push_back(words.empty() ? fmt::format("'{}'", name) : fmt::format("'{}' ({})", name, words));
   if (!asked.empty() && !groups.contains(asked))
     throw Error(ExitCode::usage, fmt::format("no group '{}' exchanges gradients", asked),
                 groups.empty() || groups.contains("") ? "it names no groups: leave --group out"

@@ -35,6 +35,7 @@ void complete(Events::Exchange& exchange, const Events::Exchange& other) {
   if (exchange.operation.empty()) exchange.operation = other.operation;
   if (exchange.type.empty()) exchange.type = other.type;
   if (exchange.group.empty()) exchange.group = other.group;
+  if (exchange.group_words.empty()) exchange.group_words = other.group_words;
   if (exchange.elements == 0) exchange.elements = other.elements;
   if (exchange.ranks == 0) exchange.ranks = other.ranks;
 }
@@ -167,6 +168,9 @@ void note_passes(Recording& recording, const std::vector<BackwardPass>& passes) 
 Recording recording_of(const KinetoTrace& trace) {
   const Events& events = trace.events;
   Recording recording = events.facts;
+  if (events.graphs && events.tasks.empty())
+    recording.no_backward =
+        "The step ran as a CUDA graph, which hides its backward pass: record steps without CUDA graphs.";
   recording.sharded = events.sharded;
   std::vector<StepWindow> windows = marked_windows(events);
   const bool marked = !windows.empty();

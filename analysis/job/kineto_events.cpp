@@ -194,6 +194,7 @@ class KinetoReader {
     const std::size_t place = place_of_input(name, exchange.operation);
     if (exchange.type.empty()) exchange.type = input_type(arguments, place);
     exchange.group = json_text(arguments, "Process Group Name");
+    exchange.group_words = json_text(arguments, "Process Group Description");
     exchange.elements = known_elements(json_number(arguments, "In msg nelems"));
     if (exchange.elements == 0) exchange.elements = input_elements(arguments, place);
     const double ranks = json_number(arguments, "Group size");

@@ -38,7 +38,7 @@ struct KinetoEvents {
   };
   /// A call of a collective by the program, or its run on a device or a thread of the library.
   struct Exchange : Interval {
-    std::string operation, type, group;
+    std::string operation, type, group, group_words;
     std::int64_t elements = 0;
     int ranks = 0;
     std::int64_t correlation = 0;  ///< of a kernel

@@ -156,6 +156,7 @@ class StepReader {
                                   .ranks = call.ranks,
                                   .launched = since(call.begin)};
     const bool any = backward_end_ > backward_begin_;
+                                  .group_words = call.group_words,
     // What is reduced and scattered later is gradients too: FSDP's last group follows in a callback of the pass.
     collective.in_backward =
         any && call.begin >= backward_begin_ && (call.begin <= backward_end_ || call.operation == "reduce-scatter");

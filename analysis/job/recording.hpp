@@ -23,6 +23,7 @@ struct RecordedCollective {
   std::int64_t bytes = 0;     ///< the same, of recorders that see bytes and no elements; 0: not known
   std::string type;           ///< of an element: `float32`, `bfloat16` ..; empty: not known
   std::string group;          ///< the recorder's name of the ranks that take part; empty: not known
+  std::string group_words;    ///< what the program says that these are; empty: nothing
   int ranks = 0;              ///< that take part; 0: not known
   bool in_backward = false;   ///< launched by the backward pass, or found to be late: it carries gradients
   /// Launched after the backward pass and before the optimizer: it carries gradients where the sizes say so

@@ -60,6 +60,14 @@ TEST_F(DeviceSteps, ShowWhatTheGpuWaitsFor) {
   EXPECT_NEAR(job.idle->value, 0.07, kTolerance);
 }
 
+TEST_F(DeviceSteps, OfACudaGraphNameItWhereTheBackwardPassIsMissing) {
+  TraceText trace;
+  trace.mark("ProfilerStep#1", 0, 100);
+  trace.raw(R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaGraphLaunch", "tid": 1, "ts": 4e9, "dur": 1},)");
+  trace.kernel("gemm", 1, 1, 1, 90);
+  EXPECT_THAT(this->job(trace, 2).unknown, Contains(HasSubstr("ran as a CUDA graph")));
+}
+
 // Thread 1 marks the step of 100 ms.
 TEST_F(DeviceSteps, CountTheInputOfTheirOwnThreadOnce) {
   struct Call {

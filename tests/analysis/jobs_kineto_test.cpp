@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <tuple>
 
 #include "collectives/base/error.hpp"
 #include "tests/analysis/jobs_recording.hpp"
+#include "tests/support/expect_error.hpp"
 #include "tests/support/matchers.hpp"
 
 namespace hbench::jobs_kineto_test {
@@ -446,6 +448,21 @@ TEST_F(Kineto, ReadsTheListOfAPyTorchWithoutKineto) {
   EXPECT_FALSE(job.workload);
   EXPECT_THAT(job.unknown, Contains(HasSubstr("sizes of the gradients are not in the file")));
   EXPECT_THAT(job.unknown, Contains(HasSubstr("--ranks")));
+}
+
+TEST_F(Kineto, NamesGroupsThatExchangeSomethingInTheProgramsWords) {
+  TraceText trace;
+  trace.mark("ProfilerStep#1", 0, 100);
+  trace.host("autograd::engine::evaluate_function: B", 20, 40, 2);
+  for (const auto& [at, name, words] :
+       {std::tuple(25.0, "5", "TENSOR_MODEL_PARALLEL_GROUP"), {30.0, "9", "DATA_PARALLEL_GROUP_WITH_CP"}})
+    trace.host("record_param_comms", at, at + 1, 2,
+               fmt::format(R"("Collective name": "allreduce", "In msg nelems": 30, "Process Group Name": "{}", )"
+                           R"("Process Group Description": "{}")",
+                           name, words));
+  expect_error([&] { job(trace); }, ExitCode::usage,
+               HasSubstr("'5' (TENSOR_MODEL_PARALLEL_GROUP), '9' (DATA_PARALLEL_GROUP_WITH_CP)"),
+               "name the one that data parallelism has by --group");
 }
 
 }  // namespace
