@@ -82,6 +82,14 @@ std::optional<Seconds> median_of(const std::vector<ComparedStep>& steps, Value v
   return *std::ranges::min_element(times) ? *middle : std::nullopt;
 }
 
+/// The time for which exchanges of gradients held the backward pass up that had ended by then.
+Seconds held_by(const ComparedStep& step, Seconds then = Seconds(INFINITY)) {
+  Seconds held;
+  for (const RecordedCollective* each : step.exchanges)
+    if (each->held.value > 0 && *each->began + *each->duration <= then) held += each->held;
+  return held;
+}
+
 /// The rank for which all others wait is shown: in a blocking collective it is the one that waits least itself.
 void choose_rank(TrainingJob& job, const JobSteps& steps) {
   std::vector<std::pair<Seconds, std::size_t>> waiting;  // by rank
@@ -159,13 +167,14 @@ void read_times(TrainingJob& job, const std::vector<ComparedStep>& steps) {
   job.forward = mean_of(steps, [](const ComparedStep& step) { return step.recorded->backward_began; });
   job.backward = mean_of(steps, [](const ComparedStep& step) -> std::optional<Seconds> {
     const auto &began = step.recorded->backward_began, &ended = step.recorded->backward_ended;
-    return began && ended ? std::optional(*ended - *began) : std::nullopt;
+    return began && ended ? std::optional(*ended - *began - held_by(step)) : std::nullopt;
   });
   job.compute = mean_of(steps, [](const ComparedStep& step) { return step.recorded->compute; });
   job.input = mean_of(steps, [](const ComparedStep& step) { return step.recorded->input; });
   job.optimizer_began = mean_of(steps, [](const ComparedStep& step) { return step.recorded->optimizer_began; });
   job.optimizer = mean_of(steps, [](const ComparedStep& step) { return step.recorded->optimizer; });
-  job.exposed = *mean_of(steps, [](const ComparedStep& step) { return std::optional(step.recorded->exposed); });
+  job.exposed =
+      *mean_of(steps, [](const ComparedStep& step) { return std::optional(step.recorded->exposed + held_by(step)); });
   doubt_passes(job);
   if (job.forward && job.backward)
     job.update = std::max(Seconds(0), job.step - *job.forward - *job.backward - job.exposed);
@@ -242,7 +251,8 @@ std::string source(const TrainingJob& job, const JobTensors& tensors) {
 /// Since the backward pass began.
 Seconds ready_at(const std::vector<ComparedStep>& steps, std::size_t gradient) {
   return *mean_of(steps, [&](const ComparedStep& step) -> std::optional<Seconds> {
-    return step.recorded->gradients[gradient].ready - *step.recorded->backward_began;
+    const Seconds ready = step.recorded->gradients[gradient].ready;
+    return ready - held_by(step, ready) - *step.recorded->backward_began;
   });
 }
 

@@ -106,24 +106,19 @@ Runs assign_by_launch(Events& events, Runs& run_of) {
   return open;
 }
 
-/// A kernel that was launched before the recording began, as the last steps of a warm-up are: the launches of others
-/// are there, its own is not, and it runs before all of these.
-class Earlier {
- public:
-  Earlier(const Events& events, const Runs& run_of) {
-    for (const Events::Launch& launch : events.launches) launched_.insert(launch.correlation);
-    for (const Events::Exchange* run : run_of)
-      if (run != nullptr && launched_.contains(run->correlation)) first_ = std::min(first_, run->begin);
-  }
-
-  bool operator()(const Events::Exchange& run) const {
-    return std::isfinite(first_) && run.correlation > 0 && run.begin < first_ && !launched_.contains(run.correlation);
-  }
-
- private:
-  std::unordered_set<std::int64_t> launched_;
-  double first_ = std::numeric_limits<double>::infinity();
-};
+/// Drops kernels that were launched before the recording began, as the last steps of a warm-up are: the launches of
+/// others are there, their own are not, and they run before all of these.
+void drop_earlier(const Events& events, const Runs& run_of, Runs& open) {
+  std::unordered_set<std::int64_t> launched;
+  for (const Events::Launch& launch : events.launches) launched.insert(launch.correlation);
+  double first = -std::numeric_limits<double>::infinity();
+  for (const Events::Exchange* run : run_of)
+    if (run != nullptr && launched.contains(run->correlation))
+      first = std::isfinite(first) ? std::min(first, run->begin) : run->begin;
+  std::erase_if(open, [&](const Events::Exchange* run) {
+    return run->correlation > 0 && run->begin < first && !launched.contains(run->correlation);
+  });
+}
 
 /// Steps as the profiler marks them, each at most until the next one begins.
 std::vector<StepWindow> marked_windows(const Events& events) {
@@ -163,15 +158,19 @@ void note_passes(Recording& recording, const std::vector<BackwardPass>& passes) 
     recording.unknown.push_back(
         "A step has several backward passes, and each sends the same gradients: each counts as a part of the model, "
         "which looks larger than it is. With DDP's no_sync() only the last one sends them.");
+  if (std::ranges::any_of(passes, &BackwardPass::updates))
+    recording.unknown.push_back(
+        "A step has several backward passes with an optimizer between them, as of several models: all from the first "
+        "to the last one count as one pass.");
 }
 
 Recording recording_of(const KinetoTrace& trace) {
   const Events& events = trace.events;
   Recording recording = events.facts;
+  recording.sharded = events.sharded;
   if (events.graphs && events.tasks.empty())
     recording.no_backward =
         "The step ran as a CUDA graph, which hides its backward pass: record steps without CUDA graphs.";
-  recording.sharded = events.sharded;
   std::vector<StepWindow> windows = marked_windows(events);
   const bool marked = !windows.empty();
   if (!marked) windows = windows_by_optimizer(events);
@@ -241,8 +240,7 @@ std::vector<const KinetoEvents::Exchange*> runs_of_calls(KinetoEvents& events) {
   join_calls(events);
   Runs run_of(events.calls.size());
   Runs open = assign_by_launch(events, run_of);
-  const Earlier earlier(events, run_of);
-  std::erase_if(open, [&](const Events::Exchange* run) { return earlier(*run); });
+  drop_earlier(events, run_of, open);
   // Else the first that began after the call and is of its kind.
   for (std::size_t i = 0; i < events.calls.size(); ++i) {
     if (run_of[i] != nullptr) continue;

@@ -144,7 +144,7 @@ class KinetoReader {
 
   void on_device(const std::string& name, const Json& arguments, const KinetoEvents::Interval& when) {
     if (std::ranges::none_of(kKernels, [&](auto word) { return name.find(word) != name.npos; })) {
-      source_.keep(events_.kernels, {when.begin, when.end, correlation_of(arguments)});
+      source_.keep(events_.kernels, {.begin = when.begin, .end = when.end, .correlation = correlation_of(arguments)});
       return;
     }
     exchange_on_device_ = true;

@@ -5,6 +5,7 @@
 /// torch.profiler 1.13 to 2.x write.
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,7 @@ struct KinetoEvents {
   struct Kernel {
     double begin = 0, end = 0;
     std::int64_t correlation = 0;
+    double launched = std::numeric_limits<double>::infinity();  ///< by the host; infinite: not known
   };
   struct Launch {
     double at = 0;

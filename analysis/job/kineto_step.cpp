@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "analysis/job/text_source.hpp"
@@ -148,15 +149,17 @@ class StepReader {
     return window_.end;
   }
 
-  RecordedCollective collective_of(const Events::Exchange& call, const Events::Exchange* run, double optimizer) const {
+  /// `until` is when those of its kind end that began before it: what runs beside these counts once.
+  RecordedCollective collective_of(const Events::Exchange& call, const Events::Exchange* run, double optimizer,
+                                   double& until) const {
     RecordedCollective collective{.operation = call.operation,
                                   .elements = call.elements,
                                   .type = call.type,
                                   .group = call.group,
+                                  .group_words = call.group_words,
                                   .ranks = call.ranks,
                                   .launched = since(call.begin)};
     const bool any = backward_end_ > backward_begin_;
-                                  .group_words = call.group_words,
     // What is reduced and scattered later is gradients too: FSDP's last group follows in a callback of the pass.
     collective.in_backward =
         any && call.begin >= backward_begin_ && (call.begin <= backward_end_ || call.operation == "reduce-scatter");
@@ -167,20 +170,29 @@ class StepReader {
     if (run->correlation > 0) collective.launched = since(done_by(call.begin));
     collective.began = since(run->begin);
     collective.duration = Seconds(run->end - run->begin);
-    if (run->correlation > 0 && !trace_.events.kernels.empty())
-      collective.alone = *collective.duration - Seconds(trace_.busy(run->begin, run->end));
+    if (run->correlation == 0 || trace_.events.kernels.empty()) return collective;
+    if (const double begin = std::max(run->begin, until); begin < run->end)
+      collective.alone = Seconds(run->end - begin - trace_.busy(begin, run->end));
+    until = std::max(until, run->end);
+    const double held = run->end - std::max(run->begin, trace_.held_since(run->end));
+    if (held > 0 && run->end < done_by(backward_end_)) collective.held = Seconds(held);
     return collective;
   }
 
   void read_collectives(RecordedStep& step) const {
     const double optimizer = optimizer_called();
-    for (std::size_t i = 0; i < trace_.events.calls.size(); ++i) {
-      const Events::Exchange& call = trace_.events.calls[i];
-      if (call.begin < window_.begin || call.begin >= window_.end || call.operation.empty() ||
-          call.operation == "barrier")
-        continue;
-      step.collectives.push_back(collective_of(call, trace_.run_of[i], optimizer));
-    }
+    const std::vector<Events::Exchange>& calls = trace_.events.calls;
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < calls.size(); ++i)
+      if (calls[i].begin >= window_.begin && calls[i].begin < window_.end && !calls[i].operation.empty() &&
+          calls[i].operation != "barrier")
+        order.push_back(i);
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+      return trace_.run_of[i] == nullptr ? calls[i].begin : trace_.run_of[i]->begin;
+    });
+    std::map<std::string, double> until;  // by operation
+    for (const std::size_t i : order)
+      step.collectives.push_back(collective_of(calls[i], trace_.run_of[i], optimizer, until[calls[i].operation]));
     std::ranges::stable_sort(step.collectives, {}, &RecordedCollective::launched);
   }
 
@@ -275,8 +287,11 @@ KinetoTrace::KinetoTrace(KinetoEvents read) : events(std::move(read)), run_of(ru
   sort_by_begin(events.loads);
   std::ranges::sort(events.launches, {}, &Events::Launch::at);
   std::ranges::sort(events.kernels, {}, &Events::Kernel::begin);
-  for (const Events::Kernel& kernel : events.kernels)
+  for (Events::Kernel& kernel : events.kernels)
     if (kernel.correlation > 0) kernels_.emplace(kernel.correlation, &kernel);
+  for (const Events::Launch& launch : events.launches)
+    if (const auto found = kernels_.find(launch.correlation); found != kernels_.end())
+      found->second->launched = launch.at;
   const auto first = std::ranges::find_if(events.launches, [&](const auto& launch) { return kernel_of(launch); });
   if (first != events.launches.end()) first_launch_ = first->at;
   for (const Events::Kernel& kernel : events.kernels) cover(busy_, kernel.begin, kernel.end);
@@ -284,6 +299,14 @@ KinetoTrace::KinetoTrace(KinetoEvents read) : events(std::move(read)), run_of(ru
 }
 
 double KinetoTrace::busy(double begin, double end) const { return covered(busy_, begin, end); }
+
+double KinetoTrace::held_since(double at) const {
+  constexpr double kAtOnce = 1e-4, kRounded = 1e-6;
+  const auto next = std::ranges::lower_bound(events.kernels, at - kRounded, {}, &Events::Kernel::begin);
+  if (next == events.kernels.end() || next->begin > at + kAtOnce || next->launched > at - kAtOnce) return INFINITY;
+  const auto busy = std::ranges::lower_bound(busy_, next->begin, {}, &Events::Interval::begin);
+  return std::max(next->launched, busy == busy_.begin() ? next->launched : std::prev(busy)->end);
+}
 
 std::optional<double> KinetoTrace::loading(std::int64_t thread, double begin, double end) const {
   const auto found = loading_.find(thread);
@@ -305,6 +328,9 @@ BackwardPass last_pass(const KinetoTrace& trace, const StepWindow& window) {
   const BackwardPass all{.tasks = tasks, .gradients = gradients};
   const std::vector<double> begins = begins_of(tasks);
   if (begins.size() < 2) return all;
+  const auto optimizers = begun_in(window, trace.events.optimizers);
+  if (!optimizers.empty() && optimizers.front().begin < begins.back())
+    return {.tasks = tasks, .gradients = gradients, .updates = true};
   const Gradients last = from(begins.back(), gradients);
   const std::vector<std::int64_t> sizes = sizes_of(last);
   Gradients before = gradients.first(gradients.size() - last.size());

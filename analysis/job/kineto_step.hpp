@@ -28,6 +28,9 @@ struct KinetoTrace {
   double busy(double begin, double end) const;
   /// Returns the seconds between two times that a thread was in calls of the data loader; absent where it made none.
   std::optional<double> loading(std::int64_t thread, double begin, double end) const;
+  /// Returns since when no kernel of the model had been at work when the first one began that began at a time or later;
+  /// where that had been launched later, or began later than at once: infinite.
+  double held_since(double at) const;
   /// Returns whether a kernel of the model is known that was launched before a time of the host.
   bool launched_before(double host) const { return first_launch_ < host; }
 
@@ -35,7 +38,7 @@ struct KinetoTrace {
   std::vector<const KinetoEvents::Exchange*> run_of;  ///< by call; null: not known
 
  private:
-  std::unordered_map<std::int64_t, const KinetoEvents::Kernel*> kernels_;
+  std::unordered_map<std::int64_t, KinetoEvents::Kernel*> kernels_;
   // Apart from each other, in their order.
   std::vector<KinetoEvents::Interval> busy_;
   std::unordered_map<std::int64_t, std::vector<KinetoEvents::Interval>> loading_;  ///< by thread
@@ -55,6 +58,7 @@ struct BackwardPass {
   std::span<const KinetoEvents::Gradient> gradients;
   int accumulated = 0;   ///< passes of the same gradients before it, which were added up and not sent
   bool repeats = false;  ///< the passes before it had the same gradients, and these were sent each time
+  bool updates = false;  ///< between passes an optimizer was called: they are of several models, or of several steps
 };
 
 /// Finds the pass whose gradients are the step's: the last one, where those before it have gradients of the same sizes

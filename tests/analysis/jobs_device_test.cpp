@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <tuple>
+
 #include "tests/analysis/jobs_examples.hpp"
 #include "tests/analysis/jobs_recording.hpp"
 #include "tests/support/expect_error.hpp"
@@ -58,6 +60,58 @@ TEST_F(DeviceSteps, ShowWhatTheGpuWaitsFor) {
   ASSERT_EQ(job.others.size(), 1U);
   EXPECT_NEAR(job.others[0].alone.value, 0.01, kTolerance) << "from 80 to 90 ms";
   EXPECT_NEAR(job.idle->value, 0.07, kTolerance);
+}
+
+/// A step of 100 ms: forward to 20, backward passes to 40 and 70, whose kernels wait for an exchange each, to 50
+/// and 80.
+TraceText held_up(const std::string& operation, double second_launch) {
+  TraceText trace;
+  trace.mark("ProfilerStep#1", 0, 100);
+  trace.kernel("forward", 1, 1, 1, 20);
+  for (const auto& [at, launched, begin] : {std::tuple(20.0, 20.0, 20.0), {22.0, second_launch, 50.0}}) {
+    trace.host("autograd::engine::evaluate_function: ConvBackward0", at, std::max(at, launched) + 0.5, 2);
+    trace.kernel("backward", launched, 2, begin, begin + 20);
+    trace.gradient(std::max(at, launched) + 0.6, std::max(at, launched) + 0.7, 30);
+    trace.host("record_param_comms", std::max(at, launched) + 0.8, std::max(at, launched) + 0.9, 2,
+               fmt::format(R"("Collective name": "{}", "In msg nelems": 30)", operation));
+    trace.kernel("ncclDevKernel_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", std::max(at, launched) + 0.85, 2,
+                 begin + 20, begin + 30);
+  }
+  trace.mark("Optimizer.step#SGD.step", 60, 61);
+  trace.kernel("sgd", 60.5, 1, 80, 90);
+  return trace;
+}
+
+TEST_F(DeviceSteps, WaitForExchangesInTheMiddleOfTheBackwardPassToo) {
+  for (const char* operation : {"allreduce", "reduce", "_reduce_scatter_base"}) {
+    const TrainingJob job = this->job(held_up(operation, 23), 2);
+    ASSERT_EQ(job.buckets.size(), 2U) << operation;
+    EXPECT_NEAR(job.exposed.value, 0.02, kTolerance) << "from 40 to 50, and from 70 to 80 ms";
+    EXPECT_NEAR(job.communication.value, 0.02, kTolerance);
+    EXPECT_NEAR(job.backward->value, 0.04, kTolerance);
+    EXPECT_NEAR(job.update.value, 0.02, kTolerance);
+    ASSERT_TRUE(job.workload);
+    EXPECT_NEAR(job.workload->timeline.gradients[1].ready.value, 0.04, kTolerance) << "as it was computed";
+  }
+  const TrainingJob idle = this->job(held_up("allreduce", 49.5), 2);
+  EXPECT_NEAR(idle.exposed.value, 0.0105, kTolerance) << "until 49.5 ms the GPU waited for its host";
+}
+
+TEST_F(DeviceSteps, CountATimeInWhichSeveralExchangesOfAKindRunOnce) {
+  TraceText trace;
+  trace.mark("ProfilerStep#1", 0, 100);
+  trace.kernel("forward", 1, 1, 1, 20);
+  for (const auto& [name, at, end] : {std::tuple("send", 2.0, 24.0), {"recv", 3.0, 30.0}}) {
+    trace.host("record_param_comms", at, at + 0.5, 1,
+               fmt::format(R"("Collective name": "{}", "In msg nelems": 4096)", name));
+    trace.kernel("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", at + 0.2, 1, 18 + at, end);
+  }
+  trace.host("autograd::engine::evaluate_function: ConvBackward0", 30, 40, 2);
+  trace.kernel("backward", 30, 2, 30, 80);
+  const TrainingJob job = this->job(trace, 2);
+  ASSERT_EQ(job.others.size(), 1U);
+  EXPECT_EQ(job.others[0].operation, "send-receive");
+  EXPECT_NEAR(job.others[0].alone.value, 0.01, kTolerance) << "from 20 to 30 ms";
 }
 
 TEST_F(DeviceSteps, OfACudaGraphNameItWhereTheBackwardPassIsMissing) {

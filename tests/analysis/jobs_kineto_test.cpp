@@ -334,6 +334,18 @@ TraceText two_passes(int first, int second, bool sends) {
   return trace;
 }
 
+TEST_F(Kineto, TakesPassesWithAnOptimizerBetweenThemForThoseOfSeveralModels) {
+  for (const bool sends : {true, false}) {
+    TraceText trace = two_passes(10, 20, sends);
+    trace.mark("Optimizer.step#Adam.step", 50, 60);
+    const TrainingJob job = this->job(trace);
+    EXPECT_THAT(job.unknown, Contains(HasSubstr("as of several models")));
+    EXPECT_THAT(job.unknown, Not(Contains(HasSubstr("no_sync()"))));
+    EXPECT_THAT(job.unknown, Not(Contains(HasSubstr("added up"))));
+    EXPECT_NEAR(job.forward->value, 0.02, kTolerance) << "from the first pass on";
+  }
+}
+
 TEST_F(Kineto, TakesTheLastPassOfAccumulatedGradients) {
   const TrainingJob job = this->job(two_passes(10, 20, false));
   EXPECT_NEAR(job.forward->value, 0.12, kTolerance);

@@ -93,6 +93,20 @@ std::vector<Answer> answers() {
             }),
        "All-to-all limits the step: 90.0 ms of 200.0 ms (45 %), with nothing beside it; overlap it or keep it inside "
        "nodes."},
+      {with(on_gpu(0.1, 0),
+            [](TrainingJob& job) {
+              job.others.push_back({.operation = "send-receive", .alone = Seconds(0.09)});
+              job.idle = Seconds(0.01);
+            }),
+       "Send-receive limits the step: 90.0 ms of 200.0 ms (45 %), waiting for other stages; use more micro-batches or "
+       "interleaved stages."},
+      {with(on_gpu(0.1, 0.06),
+            [](TrainingJob& job) {
+              job.idle = Seconds(0.01);
+              for (JobBucket& bucket : job.buckets) bucket.launched = Seconds(0.15);
+            }),
+       "Exposed communication limits the step: 60.0 ms of 200.0 ms (30 %), the last in bucket 2 (16 MiB in 30.0 ms); "
+       "send gradients during the backward pass."},
       {overlapped(0.001),
        "Computation limits the step, input and host included: forward 50.0 ms, backward 100.0 ms of 200.0 ms, 1.0 ms "
        "of "
