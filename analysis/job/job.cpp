@@ -90,6 +90,29 @@ Seconds held_by(const ComparedStep& step, Seconds then = Seconds(INFINITY)) {
   return held;
 }
 
+/// What a step would be shorter if a rank came when a usual one does: what this waits more than it, with nothing
+/// beside. Where the passes are not known it is what it waits more in one exchange: who is late once is so in all that
+/// follow.
+Seconds costs_of(const JobSteps& steps, std::size_t rank, std::size_t usual) {
+  const auto more = [&](auto value) {
+    const std::optional<Seconds> own = median_of(steps.ranks[rank], value), its = median_of(steps.ranks[usual], value);
+    return own && its ? std::optional(std::max(Seconds(0), *its - *own)) : std::nullopt;
+  };
+  const auto alone = [&](const ComparedStep& step) -> std::optional<Seconds> {
+    if (!step.recorded->backward_ended) return std::nullopt;
+    Seconds waits = step.recorded->exposed + held_by(step);
+    for (const RecordedCollective& each : step.recorded->collectives)
+      if (!carries_gradients(each, steps.group)) waits += each.alone;
+    return waits;
+  };
+  if (const auto waits = more(alone)) return *waits;
+  Seconds most;
+  for (std::size_t place = 0; place < steps.ranks[rank].front().exchanges.size(); ++place)
+    if (const auto late = more([&](const ComparedStep& step) { return step.durations[place]; }))
+      most = std::max(most, *late);
+  return most;
+}
+
 /// The rank for which all others wait is shown: in a blocking collective it is the one that waits least itself.
 void choose_rank(TrainingJob& job, const JobSteps& steps) {
   std::vector<std::pair<Seconds, std::size_t>> waiting;  // by rank
@@ -101,9 +124,10 @@ void choose_rank(TrainingJob& job, const JobSteps& steps) {
   const auto [own, last] = waiting.front();
   job.shown = last;
   if (waiting.size() < 2) return;
-  const Seconds usual = waiting[waiting.size() / 2].first;
+  const auto [usual, other] = waiting[waiting.size() / 2];
   constexpr double kClear = 0.8;
-  if (own.value < kClear * usual.value) job.straggler = {*job.recordings[last].rank, own, usual};
+  if (own.value < kClear * usual.value)
+    job.straggler = {*job.recordings[last].rank, own, usual, costs_of(steps, last, other)};
 }
 
 /// Ranks wait for each other in each step: all take about as long.

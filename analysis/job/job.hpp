@@ -45,6 +45,7 @@ struct JobTraffic {
 struct JobStraggler {
   int rank = 0;
   Seconds own, others;  ///< time in collectives per step: its own, and the median of the others
+  Seconds costs;        ///< what a step would be shorter if it came when the others do
 };
 
 struct TrainingJob {

@@ -92,8 +92,8 @@ Table times_table(const TrainingJob& job) {
 std::string straggler_text(const JobStraggler& straggler) {
   return fmt::format(
       "Rank {} is the one that the others wait for: it is in collectives for {} of a step, the others for {}, and who "
-      "comes last waits least.",
-      straggler.rank, ms(straggler.own), ms(straggler.others));
+      "comes last waits least. A step would be {} shorter if it came when they do.",
+      straggler.rank, ms(straggler.own), ms(straggler.others), ms(straggler.costs));
 }
 
 std::string above_or_below(double error) {
@@ -329,8 +329,8 @@ std::vector<Cause> causes_of(const TrainingJob& job, const std::optional<Predict
                       stages ? "use more micro-batches or interleaved stages" : "overlap it or keep it inside nodes"});
   }
   if (job.straggler)
-    causes.push_back({job.straggler->others - job.straggler->own, fmt::format("rank {}", job.straggler->rank),
-                      ", for which the others wait", "compare its input, host and GPU clock with theirs"});
+    causes.push_back({job.straggler->costs, fmt::format("rank {}", job.straggler->rank), ", for which the others wait",
+                      "compare its input, host and GPU clock with theirs"});
   std::erase_if(causes, [&](const Cause& each) { return each.time.value <= 0 || each.time < kMuch * job.step; });
   std::ranges::stable_sort(causes, std::ranges::greater(), &Cause::time);
   return causes;

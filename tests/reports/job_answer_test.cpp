@@ -83,7 +83,9 @@ std::vector<Answer> answers() {
        "Exposed communication limits the step: 60.0 ms of 200.0 ms (30 %), the last in bucket 2 (16 MiB in 30.0 ms); "
        "train with --overlap-grad-reduce."},
       {with(overlapped(0.001),
-            [](TrainingJob& job) { job.straggler = {.rank = 3, .own = Seconds(0.06), .others = Seconds(0.1)}; }),
+            [](TrainingJob& job) {
+              job.straggler = {.rank = 3, .own = Seconds(0.06), .others = Seconds(0.12), .costs = Seconds(0.04)};
+            }),
        "Rank 3 limits the step: 40.0 ms of 200.0 ms (20 %), for which the others wait; compare its input, host and GPU "
        "clock with theirs."},
       {with(on_gpu(0.1, 0),
