@@ -67,22 +67,23 @@ class Checker {
     if (profile_.gpus_per_domain() == 1) return;
     const BytesPerSecond most = std::max(profile_.gpu_link_rate, profile_.gpu_bus_rate);
     const BytesPerSecond rate = profile_.local_link_rate();
-    const char* links = profile_.gpu_link_rate > profile_.gpu_bus_rate ? "links" : "bus";
+    const bool linked = profile_.gpu_link_rate > profile_.gpu_bus_rate;
+    const char* carry = linked ? "links of this GPU carry" : "bus of this GPU carries";
     if (most.value > 0 && rate > most * kRounding) {
       const bool both_ways = near(rate.value, 2 * most.value), bits = near(rate.value, 8 * most.value);
-      add(Severity::error, "local.rate", "{} is more than the {} of this GPU carry in one direction, {}{}",
-          format(rate), links, format(most),
+      add(Severity::error, "local.rate", "{} is more than the {} in one direction, {}{}", format(rate), carry,
+          format(most),
           both_ways ? "; it looks like both directions together"
           : bits    ? "; it looks like bits taken for bytes"
                     : "");
     } else if (most.value > 0 && !in_bytes("local.rate") && near(rate.value * 8, most.value)) {
-      add(Severity::warning, "local.rate", "{} is an eighth of what the {} of this GPU carry; are bytes meant?",
-          figure("local.rate")->text, links);
+      add(Severity::warning, "local.rate", "{} is an eighth of what the {}; are bytes meant?",
+          figure("local.rate")->text, carry);
     }
     for (const auto& [gpus, factor] : profile_.local_factors)
       if (most.value > 0 && rate * factor > most * kRounding)
-        add(Severity::error, fmt::format("local.rate_{}", gpus), "{} is more than the {} of this GPU carry, {}",
-            format(rate * factor), links, format(most));
+        add(Severity::error, fmt::format("local.rate_{}", gpus), "{} is more than the {}, {}", format(rate * factor),
+            carry, format(most));
     if (profile_.nodes_per_domain > 1 && !profile_.gpu_title.empty() && profile_.gpu_link_rate.value == 0)
       add(Severity::error, "nodes_per_domain", "this GPU has no links of its own that could reach other nodes");
     if (profile_.tree_rate.value > 0 && profile_.nodes_per_domain == 1)

@@ -13,13 +13,16 @@ namespace hbench {
 namespace {
 
 /// A generation of NVLinks: the least that all links of its GPUs carry together, and what a ring gets of one link. The
-/// newest comes first.
+/// one whose GPUs have most comes first.
 struct Generation {
   BytesPerSecond all_links, usable;
 };
 constexpr std::array kGenerations{Generation{BytesPerSecond(900e9), BytesPerSecond(40.1e9)},
                                   Generation{BytesPerSecond(450e9), BytesPerSecond(20.6e9)},
                                   Generation{BytesPerSecond(150e9), BytesPerSecond(20e9)},
+                                  Generation{BytesPerSecond(80e9), BytesPerSecond(18e9)},  // Pascal
+                                  Generation{BytesPerSecond(56e9), BytesPerSecond(12e9)},  // bridges of GA102
+                                  Generation{BytesPerSecond(50e9), BytesPerSecond(20e9)},  // bridges of TU102
                                   Generation{BytesPerSecond(0), BytesPerSecond(18e9)}};
 
 /// The share of a GPU's bus that a ring over PCIe gets, and the factor by which it may be higher or lower, since it may
@@ -76,6 +79,12 @@ int least_links(const NodeLinks& links, std::size_t gpus) {
   return least;
 }
 
+/// Returns what a ring gets of one NVLink of `gpu`.
+BytesPerSecond usable_of_link(const Profile& gpu) {
+  return std::ranges::find_if(kGenerations, [&](const Generation& each) { return gpu.gpu_link_rate >= each.all_links; })
+      ->usable;
+}
+
 }  // namespace
 
 NodeLinks parse_topology(std::string_view text, std::string_view file_name) {
@@ -111,9 +120,7 @@ NodeLinks parse_topology(std::string_view text, std::string_view file_name) {
 }
 
 std::map<int, LinkRate> rates_among(const NodeLinks& links, const Profile& gpu) {
-  const BytesPerSecond usable = std::ranges::find_if(kGenerations, [&](const Generation& each) {
-                                  return gpu.gpu_link_rate >= each.all_links;
-                                })->usable;
+  const BytesPerSecond usable = usable_of_link(gpu);
   // Behind a switch each pair is said to have all links of its GPUs, which are more than these can have.
   const bool switched = gpu.gpu_link_rate.value > 0 && usable * least_links(links, links.size()) > gpu.gpu_link_rate;
   std::map<int, LinkRate> rates;
@@ -122,8 +129,10 @@ std::map<int, LinkRate> rates_among(const NodeLinks& links, const Profile& gpu) 
     const auto count = static_cast<int>(gpus);
     if (goes_around(links, gpus, way)) {
       const int used = switched ? links[0][1] : least_links(links, gpus);
-      rates[count] = {usable * used, fmt::format("{} NVLinks of a GPU at {:g} GB/s usable (NCCL 2.30 src/graph/topo.h)",
-                                                 used, usable.value / 1e9)};
+      rates[count] = {.rate = usable * used,
+                      .source = fmt::format("{} NVLink{} of a GPU at {:g} GB/s usable (NCCL 2.30 src/graph/topo.h)",
+                                            used, used == 1 ? "" : "s", usable.value / 1e9),
+                      .links = true};
     } else if (gpu.gpu_bus_rate.value > 0) {
       rates[count] = {gpu.gpu_bus_rate * kBusShare,
                       fmt::format("no ring of NVLinks goes around: {:.0f} % of the GPU's bus", 100 * kBusShare),
@@ -131,6 +140,14 @@ std::map<int, LinkRate> rates_among(const NodeLinks& links, const Profile& gpu) 
     }
   }
   return rates;
+}
+
+int links_beyond(const NodeLinks& links, const Profile& gpu) {
+  const BytesPerSecond usable = usable_of_link(gpu);
+  int most = 0;
+  for (const std::vector<int>& row : links)
+    for (const int between : row) most = std::max(most, between);
+  return !gpu.gpu_title.empty() && usable * most > gpu.gpu_link_rate ? most : 0;
 }
 
 }  // namespace hbench

@@ -22,11 +22,15 @@ struct LinkRate {
   BytesPerSecond rate;
   std::string source;
   double assumed = 1;  ///< as in `Figure`
+  bool links = false;  ///< NVLinks carry it, not the bus
 };
 
 /// Returns the rate at which each of the first 2, 3 ... GPUs sends in a ring of them, by their number, up to all. `gpu`
 /// is one of the catalogue: NVLinks carry what NCCL takes for their generation, and where no ring of them goes around,
 /// PCIe does. A number of GPUs that have PCIe alone is left out where the catalogue does not know the GPU's bus.
 std::map<int, LinkRate> rates_among(const NodeLinks& links, const Profile& gpu);
+
+/// Returns the NVLinks between two GPUs that are more than a GPU of the catalogue has; 0 where there are no such.
+int links_beyond(const NodeLinks& links, const Profile& gpu);
 
 }  // namespace hbench

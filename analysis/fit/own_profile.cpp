@@ -87,8 +87,10 @@ std::string local(const OwnCluster& cluster, const std::string& how) {
   const bool stated = !cluster.local_rate.empty();
   std::map<int, LinkRate> fewer = cluster.rates_among;
   const LinkRate all = stated ? LinkRate{parse_rate(cluster.local_rate), how} : fewer.rbegin()->second;
-  std::string lines = lines_of(all.rate > kFastestBus ? kLinks : kBus) +
+  const bool bridged = !stated && all.links;
+  std::string lines = lines_of(bridged || all.rate > kFastestBus ? kLinks : kBus) +
                       (stated ? profile_line("rate", cluster.local_rate, how) : rate_line("rate", all));
+  if (bridged) lines += profile_line("peer_access", "true", "NVLinks join these GPUs");
   fewer.erase(number_of_gpus(cluster));
   // A rate is that of fewer GPUs too, down to the next one that is stated.
   BytesPerSecond above = all.rate;
@@ -166,6 +168,11 @@ void take_links(OwnCluster& cluster, const NodeLinks& links, const Profile& gpu)
     throw Error(ExitCode::usage,
                 fmt::format("--gpus-per-node {}, and the topology has {} GPUs", cluster.gpus_per_node, count),
                 "leave --gpus-per-node out, or give the topology of such a node");
+  if (const int beyond = links_beyond(links, gpu); beyond > 0)
+    throw Error(ExitCode::usage,
+                fmt::format("the topology has {} NVLinks between two GPUs, more than the catalogue's '{}' has", beyond,
+                            cluster.gpu),
+                "give the --gpu of that node; one that the catalogue lacks may have any name, with --local-rate");
   cluster.rates_among = rates_among(links, gpu);
   if (cluster.local_rate.empty() && !cluster.rates_among.contains(number_of_gpus(cluster)))
     throw Error(ExitCode::usage,
@@ -184,9 +191,11 @@ void check_answer(const OwnCluster& cluster, const OwnQuestion& question) {
 }
 
 std::string own_profile(const OwnCluster& cluster, const std::string& how, const std::string& day) {
-  const std::string title = !cluster.title.empty() ? cluster.title
-                                                   : fmt::format("{} x {}, {} x {}", cluster.gpus_per_node, cluster.gpu,
-                                                                 cluster.nics, cluster.line_rate);
+  const std::string network_title =
+      is_alone(cluster) ? "one node" : fmt::format("{} x {}", cluster.nics, cluster.line_rate);
+  const std::string title = !cluster.title.empty()
+                                ? cluster.title
+                                : fmt::format("{} x {}, {}", cluster.gpus_per_node, cluster.gpu, network_title);
   std::string text = fmt::format("title = {}\n", toml_text(title));
   if (!cluster.provider.empty()) text += fmt::format("provider = {}\n", toml_text(cluster.provider));
   if (!cluster.instance_type.empty()) text += fmt::format("instance_type = {}\n", toml_text(cluster.instance_type));

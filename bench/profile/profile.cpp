@@ -66,13 +66,16 @@ void ask(OwnCluster& cluster, const OwnQuestion& question, const std::string& su
 void write_checked(const std::filesystem::path& file, const std::string& text, std::chrono::sys_days today) {
   const Profile profile = parse_profile(text, file.string(), installation().data / "cluster-profiles" / "gpus");
   const std::vector<ProfileFinding> findings = check_profile(profile, file.string(), today);
-  const bool wrong =
-      std::ranges::any_of(findings, [](const ProfileFinding& each) { return each.severity == Severity::error; });
-  if (wrong) throw Error(ExitCode::usage, "these figures cannot be true:\n" + findings_text(findings), "correct them");
+  std::vector<std::string> errors;
+  for (const ProfileFinding& each : findings)
+    if (each.severity == Severity::error) errors.push_back(each.what);
+  if (!errors.empty())
+    throw Error(ExitCode::usage, fmt::format("these figures cannot be true: {}", fmt::join(errors, "; ")),
+                "correct the flags that state them");
   write_whole(file, text, "--out");
   fmt::print(
-      "{}Wrote {}: {}\nNext: hbench choose --profile {}, and hbench calibrate --from ROWS --profile {} once "
-      "something was measured there\n",
+      "{}Wrote {}: {}\nNext: hbench choose --profile {}\n"
+      "Once something was measured there: hbench calibrate --from ROWS --profile {}\n",
       findings_text(findings), file.string(), profile.title, file.string(), file.string());
 }
 

@@ -93,7 +93,8 @@ TEST(ProfileCheck, KnowsWhatLinksAndBusesCarry) {
   EXPECT_EQ(findings_of(changed("370 GB/s", "450 GB/s")), "") << "all that the links carry";
   EXPECT_EQ(
       findings_of(changed("\"h100-sxm\"", "\"rtx6000ada\"")),
-      "my.toml:9: error: local.rate: 2.96 Tbit/s is more than the bus of this GPU carry in one direction, 252 Gbit/s\n"
+      "my.toml:9: error: local.rate: 2.96 Tbit/s is more than the bus of this GPU carries in one direction, 252 "
+      "Gbit/s\n"
       "my.toml:12: error: network.line_rate: 400 Gbit/s is more than the PCIe bus of nodes with this GPU carries to a "
       "NIC, 252 Gbit/s\n");
 }

@@ -167,6 +167,48 @@ TEST(OwnProfile, HasTheLinksThatATopologySays) {
       ExitCode::usage, "the bus of 'mine' is not in the catalogue, and its GPUs use it");
 }
 
+// GB/s in one direction, and how NCCL counts a link of each: src/graph/topo.h.
+TEST(OwnProfile, OfBridgedPairsIsAsItsLinksAloneAndAmongMoreGpus) {
+  struct Bridged {
+    const char* gpu;
+    int links;
+    double gigabytes;
+  };
+  for (const Bridged& each :
+       {Bridged{"rtx2080ti", 2, 40}, Bridged{"rtx3090", 4, 48}, Bridged{"rtxa6000", 4, 48}, Bridged{"a40", 4, 48},
+        Bridged{"a100-80gb-pcie", 12, 240}, Bridged{"h100-pcie", 12, 240}}) {
+    const int n = each.links;
+    const auto own = [&](const NodeLinks& links) {
+      OwnCluster cluster{.gpu = each.gpu, .nics = "0"};
+      take_links(cluster, links, load_data().profiles.gpu(each.gpu));
+      const Profile profile = read(cluster);
+      using namespace std::chrono;
+      for (const ProfileFinding& finding : check_profile(profile, "own.toml", sys_days(2026y / 11 / 26)))
+        EXPECT_NE(finding.severity, Severity::error) << each.gpu << ": " << finding.what;
+      return profile;
+    };
+    const Profile pair = own({{0, n}, {n, 0}});
+    const Profile pairs = own({{0, n, 0, 0}, {n, 0, 0, 0}, {0, 0, 0, n}, {0, 0, n, 0}});
+    EXPECT_NEAR(pair.local_rate_of(2).value / 1e9, each.gigabytes, 1e-9) << each.gpu;
+    EXPECT_NEAR(pairs.local_rate_of(2).value / 1e9, each.gigabytes, 1e-9) << each.gpu;
+    EXPECT_LT(pairs.local_rate_of(4).value, pairs.gpu_bus_rate.value) << each.gpu;
+    EXPECT_TRUE(pair.peer_access) << each.gpu << ": a bridge gives access";
+    EXPECT_THAT(pair.title, EndsWith(", one node"));
+  }
+}
+
+TEST(OwnProfile, IsRefusedForLinksThatItsGpuCannotHave) {
+  for (const char* gpu : {"rtx4090", "rtx3090", "l40s"}) {
+    OwnCluster cluster{.gpu = gpu, .nics = "0"};
+    expect_error(
+        [&] {
+          take_links(cluster, {{0, 12}, {12, 0}}, load_data().profiles.gpu(gpu));
+        },
+        ExitCode::usage,
+        std::string("the topology has 12 NVLinks between two GPUs, more than the catalogue's '") + gpu + "' has");
+  }
+}
+
 TEST(OwnProfile, TakesNvLinksFromTheDriver) {
   using End = NvLinks::End;
   const std::vector<GpuFacts> pair{{.index = 2, .nvlinks = {{End::gpu, 5, 4}, {End::other, -1, 2}}},
