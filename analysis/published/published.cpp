@@ -181,7 +181,7 @@ class Row {
   std::string place() const { return fmt::format("{}:{}", file_, row_.line); }
 
   [[noreturn]] void fail(std::string_view what) const {
-    throw Error(ExitCode::usage, fmt::format("{}: {}", place(), what), "see analysis/published/README.md");
+    throw Error(ExitCode::usage, fmt::format("{}: {}", place(), what), "guide/formats.md has the columns");
   }
 
  private:
@@ -258,7 +258,7 @@ struct PublishedRow {
 std::vector<PublishedRow> read_rows(std::istream& in, std::string_view file_name) {
   const std::vector<CsvRow> rows = read_csv(in, file_name);
   if (rows.empty())
-    throw Error(ExitCode::usage, fmt::format("{}: empty", file_name), "see analysis/published/README.md");
+    throw Error(ExitCode::usage, fmt::format("{}: empty", file_name), "guide/formats.md has the columns");
   check_header(rows.front(), file_name);
   std::vector<PublishedRow> all;
   for (std::size_t i = 1; i < rows.size(); ++i) {

@@ -19,7 +19,7 @@
 
 namespace hbench {
 
-/// Reads a table like `analysis/published/published.csv`; its columns are described in `analysis/published/README.md`.
+/// Reads a table like `analysis/published/published.csv`; its columns are described in `bench/guide/formats.md`.
 /// Each row becomes a case that is done, with the figures it states as samples and its line as origin. \throws Error
 /// (usage) that names `file_name` and the line: for a missing or an unknown column, a figure that is none, a row
 /// without a source, or a row that states neither throughput nor efficiency.

@@ -30,7 +30,7 @@ std::vector<CaseResult> figures(const std::string& file, std::string_view what) 
     return what == kMlperf ? mlperf_results() : what == kMethods ? sharded_results() : published_results();
   std::vector<CaseResult> published = read_published(file);
   if (published.empty())
-    throw Error(ExitCode::usage, fmt::format("{} has no figures", file), "see analysis/published/README.md");
+    throw Error(ExitCode::usage, fmt::format("{} has no figures", file), "guide/formats.md has the columns");
   return published;
 }
 
@@ -82,7 +82,7 @@ ExitCode validate_collectives(const ValidationRequest& request) {
   const std::vector<CurveValidation> all = validate_curves(chosen);
   if (all.empty())
     throw Error(ExitCode::usage, fmt::format("no collective was measured on {}", fmt::join(request.profiles, ", ")),
-                "add [[collectives]] to its profile: cluster-profiles/README.md");
+                "hbench calibrate --from all_reduce_perf.txt adds them to a profile of your own");
   request.output.deliver(curves_document(all, request.all), [&] { return curves_json(all); });
   return ExitCode::good;
 }
@@ -142,8 +142,7 @@ ExitCode run_validate(const Call& call) {
                  "from the rate of one node; methods: steps with sharded or divided models; rates of one GPU, modelled "
                  "without it, beside measured ones",
                  one_of({kTraining, kCollectives, kMlperf, kMethods, kRates}));
-  app.add_option("--from", request.from,
-                 "table of figures instead of the built-in one (columns: analysis/published/README.md)");
+  app.add_option("--from", request.from, "table of figures instead of the built-in one (columns: guide/formats.md)");
   add_profiles(app, request.profiles, "only these clusters (comma list)");
   add_workloads(app, request.workloads, "only these workloads (comma list)");
   app.add_list("--without", request.without,

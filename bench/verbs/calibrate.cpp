@@ -89,7 +89,7 @@ std::vector<CaseResult> rows_of(const std::string& file, const std::string& clus
   others = std::erase_if(rows, [&](const CaseResult& row) { return row.asked.profile != cluster; });
   if (rows.empty())
     throw Error(ExitCode::usage, fmt::format("{} has no rows of {}", file, cluster),
-                clusters.empty() ? "see analysis/published/README.md"
+                clusters.empty() ? "guide/formats.md has the columns"
                                  : fmt::format("its column 'profile' has {}", fmt::join(clusters, ", ")));
   return rows;
 }
@@ -122,7 +122,7 @@ bool parse_rows(const Call& call, Request& request) {
       "  hbench calibrate --from two.json --profile aws-p5 --out mine.toml\n"
       "  hbench sweep --gpus 1..64 --profile ./mine.toml --evidence simulated\n"
       "  hbench calibrate --from my.db\n"
-      "rows.csv has the columns of analysis/published/published.csv (analysis/published/README.md), one row for each "
+      "rows.csv has the columns that guide/formats.md says, one row for each "
       "measured throughput.");
   app.add_option("--from", request.from,
                  "table of measured steps, a results database with steps of frameworks, or what nccl-tests or hbench "

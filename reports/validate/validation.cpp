@@ -44,7 +44,7 @@ Errors errors_of(const Selection& some) {
   return errors;
 }
 
-/// What figures have chosen (analysis/published/README.md), as far as its name does not say it.
+/// What figures have chosen (bench/guide/formats.md), as far as its name does not say it.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kChoices{
     {{"lost-share", "the share that steps of frameworks lose"},
      {"preset", "a cost of their framework"},
@@ -98,7 +98,7 @@ void figure_fields(Row& row, const Validation& each) {
       if_stated(each.residual.unknowns.empty() ? std::string_view() : in_words(largest(each.residual.unknowns).kind)),
       "the unknown that makes most of it");
   row.field("calibrated", !each.chosen.empty(), "whether something of the model was chosen with it");
-  row.field("chosen", if_stated(each.chosen), "what that was: analysis/published/README.md").in("chosen with it", 2);
+  row.field("chosen", if_stated(each.chosen), "what that was: guide/formats.md").in("chosen with it", 2);
   row.field("source", asked.source).in("source", 3);
 }
 
@@ -236,7 +236,7 @@ std::vector<std::string> class_row(std::string_view name, const Judged& all, con
 
 /// By what is not known of figures; none where there is one source.
 Table class_table(const std::vector<Validation>& all) {
-  Table table{.caption = "By what is not known, sources left out, counting alike",
+  Table table{.caption = "By what is not known, in bands as wide as the other sources ask for, sources counting alike",
               .columns = {"class", numbers("figures"), numbers("sources"), numbers("mean error"), numbers("median"),
                           numbers("in the band"), numbers("clusters alike", 2), numbers("high / low"),
                           numbers("score", 1), texts("note", 1)}};
@@ -374,18 +374,19 @@ std::string scale_in_words(const std::vector<Validation>& all) {
   std::vector<Residual> residuals;
   for (const Validation& each : all) residuals.push_back(each.residual);
   return fmt::format(
-      "The band of a step is what its unknowns make (analysis/points/unknowns.hpp). For {:.0f} % of the figures of the "
+      "The band of a step is what its unknowns make (guide/predict.md). For {:.0f} % of the figures of the "
       "next source it would have to be {:.2f} times as wide as predictions have it; of the next cluster {:.2f} times.",
       100 * kBandLevel, fit_scale(residuals, &Residual::source), fit_scale(residuals, &Residual::cluster));
 }
 
-/// Sources on which the width of bands can be tried: with one there is no other.
-bool several_sources(const std::vector<Validation>& all) {
-  const auto differs = [&](ResidualGroup group) {
-    return std::ranges::any_of(all,
-                               [&](const Validation& each) { return each.residual.*group != all[0].residual.*group; });
-  };
-  return differs(&Residual::source) && differs(&Residual::cluster);
+/// Whether the width of bands can be tried on the sources: few say nothing of each other, as rows of one's own.
+bool enough_sources(const std::vector<Validation>& all) {
+  std::set<std::string> sources, clusters;
+  for (const Validation& each : all) {
+    sources.insert(each.residual.source);
+    clusters.insert(each.residual.cluster);
+  }
+  return sources.size() >= kFewestSources && clusters.size() > 1;
 }
 
 }  // namespace
@@ -401,7 +402,7 @@ Document validation_document(const std::vector<Validation>& all, bool each) {
   document.blocks.emplace_back(
       table_by("strategy", in_order, [](const Case& asked) { return asked.strategy.label(); }));
   if (each) document.blocks.emplace_back(table_of(in_order, figure_fields, {.caption = "Each figure"}));
-  if (!several_sources(all)) return document;
+  if (!enough_sources(all)) return document;
   Table classes = class_table(all);
   const std::vector<ValidatedPair> pairs = pairs_of(all);
   add_pairs(classes, pairs);
