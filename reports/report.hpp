@@ -20,6 +20,7 @@ struct ReportInput {
   std::vector<Comparison> comparisons;   ///< from `compare_with_published`
   std::vector<Prediction> predictions;   ///< from `compare_with_measured`
   std::vector<EmulatedPair> emulations;  ///< from `compare_with_emulated`
+  std::vector<CaseResult> alone = {};    ///< collectives and benchmarks that were timed, which are no training
   std::vector<Run> runs;                 ///< what was run where
   /// Titles for people, by name: `aws-p3-25gbe` is `AWS p3.16xlarge, 8 x V100, 25 Gbit/s`. A name without one
   /// stands for itself.

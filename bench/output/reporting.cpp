@@ -293,6 +293,10 @@ ReportInput report_input(const std::vector<CaseResult>& results, const std::vect
                          const std::vector<Run>& runs, const Data& data, const PointFilter& filter) {
   ReportInput input;
   input.points = select_points(make_points(results, baselines), filter);
+  std::ranges::copy_if(results, std::back_inserter(input.alone), [&](const CaseResult& each) {
+    return (each.asked.is_collective() || each.asked.is_benchmark()) && each.asked.is_timed() &&
+           filter.accepts(each.asked);
+  });
   input.comparisons = compare_with_published(input.points);
   input.predictions = compare_with_measured(input.points);
   input.emulations = compare_with_emulated(input.points);

@@ -4,6 +4,8 @@
 #include <map>
 
 #include "analysis/points/lead.hpp"
+#include "analysis/points/tracked_metric.hpp"
+#include "analysis/records/words.hpp"
 #include "collectives/base/text.hpp"
 #include "reports/scaling/scaling.hpp"
 
@@ -80,7 +82,7 @@ Blocks measured_points(const Scaling& scaling) {
               .grouped = true};
   for (const Point& point : scaling.input.points) {
     const Case& asked = point.asked;
-    if (!asked.is_timed() || point.failed) continue;
+    if (!asked.is_timed() || asked.is_collective() || point.failed) continue;
     table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked), std::to_string(asked.workers()),
                           or_dash(asked.nodes_label()), scaling.words.strategy(asked), rate_cell(point.throughput),
                           rate_cell(point.throughput_per_gpu), percent_cell(point.efficiency), interval_cell(point),
@@ -91,6 +93,25 @@ Blocks measured_points(const Scaling& scaling) {
   std::ranges::stable_sort(table.rows, {}, [](const auto& row) { return row.front(); });
   erase_if_empty(table, "nodes x ranks");
   return {Heading{1, "Measured on this machine"}, std::move(table)};
+}
+
+Blocks timed_alone(const Scaling& scaling) {
+  Table table{
+      .caption = "",
+      .columns = {"collective or benchmark", "nodes x ranks", numbers("median"), numbers("launches"), "machine"}};
+  std::vector<const Case*> cases;
+  for (const CaseResult& each : scaling.input.alone) {
+    const Launch launches = each.status == CaseStatus::done ? launch_values(each) : Launch();
+    if (launches.empty()) continue;
+    cases.push_back(&each.asked);
+    table.rows.push_back({"", or_dash(each.asked.nodes_label()),
+                          value_text(median(launches), tracked_metric(each).unit), std::to_string(launches.size()),
+                          or_dash(each.machine_in_words)});
+  }
+  if (table.rows.empty()) return {};
+  const std::vector<std::string> names = tracked_names(cases);
+  for (std::size_t i = 0; i < names.size(); ++i) table.rows[i].front() = names[i];
+  return {Heading{1, "Collectives and benchmarks"}, std::move(table)};
 }
 
 std::string who_is_ahead(const Match& match, const std::string& first, const std::string& second) {

@@ -33,11 +33,12 @@ Document document_of(const ReportInput& input, std::initializer_list<BlocksOf> p
 Document build(const ReportInput& input) {
   return document_of(input, {scaling_verdict, warnings, scaling_charts, node_charts, failed_cases, best_of_either_side,
                              measured_comparison, emulated_comparison, published_comparison, step_ledger, method_costs,
-                             measured_points, throttled_points, all_points, training_methods, method});
+                             measured_points, timed_alone, throttled_points, all_points, training_methods, method});
 }
 
 Document build_short(const ReportInput& input) {
-  return document_of(input, {scaling_verdict, warnings, best_of_either_side, measured_points, failed_cases});
+  return document_of(input,
+                     {scaling_verdict, warnings, best_of_either_side, measured_points, timed_alone, failed_cases});
 }
 
 }  // namespace

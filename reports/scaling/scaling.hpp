@@ -63,6 +63,8 @@ Blocks step_ledger(const Scaling& scaling);
 /// Efficiency, memory, bytes and staleness of training methods on the most GPUs; where points have several.
 Blocks method_costs(const Scaling& scaling);
 Blocks measured_points(const Scaling& scaling);
+/// Collectives and benchmarks that were timed, with their time or rate.
+Blocks timed_alone(const Scaling& scaling);
 /// What was measured while a GPU was held back, or was at its power cap.
 Blocks throttled_points(const Scaling& scaling);
 /// `2 points were measured while a GPU was throttled; ...`; empty where none was.

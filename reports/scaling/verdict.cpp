@@ -169,6 +169,8 @@ std::string fastest_sentence(const Scaling& scaling) {
   };
   const auto& points = scaling.input.points;
   const auto fastest = std::ranges::max_element(points, {}, speed);
+  if (!scaling.input.alone.empty() && (fastest == points.end() || !(speed(*fastest).second > 0)))
+    return "No training was timed; below are the collectives and benchmarks that were.";
   if (fastest == points.end()) return "There are no results yet.";
   if (!(speed(*fastest).second > 0)) return "No point of this sweep has a figure.";
   const Case& asked = fastest->asked;

@@ -1,4 +1,5 @@
 
+#include "analysis/records/metrics.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 #include "reports/formats/formats.hpp"
@@ -25,6 +26,28 @@ TEST(ScalingReport, OfFailuresOnlyHasTheirReasonsAndNoCharts) {
               ElementsAre(ElementsAre("ResNet-18", "measured", "this machine", "2", "ring", "rank 1 was lost"),
                           ElementsAre("ResNet-18", "measured", "this machine", "2", "ring", "no reason given")));
   EXPECT_THAT(all_of<ChartGroup>(document), IsEmpty());
+}
+
+TEST(ScalingReport, ShowsCollectivesAndBenchmarksByTheirNamesAndFigures) {
+  CaseResult collective, benchmark;
+  collective.asked.evidence = benchmark.asked.evidence = Evidence::measured;
+  collective.asked.collective = {.name = "all-reduce", .bytes = 1 << 20, .executor = "nccl-tests"};
+  collective.asked.strategy.algorithm = "vendor";
+  collective.asked.gpus = 16;
+  collective.asked.nodes = 2;
+  collective.machine_in_words = benchmark.machine_in_words = "lab3";
+  collective.samples = {{.metric = std::string(metric::kOutOfPlace), .value = 46e-6, .unit = "s"}};
+  benchmark.asked.benchmark = "p sort";
+  benchmark.samples = {{.metric = std::string(metric::kBenchmarkSeconds), .value = 1.5e-3, .unit = "s"}};
+  ReportInput input = input_of({});
+  input.alone = {collective, benchmark};
+  const Document document = kScalingReport.build(input);
+  EXPECT_EQ(std::get<Verdict>(document.blocks.at(0)).text,
+            "No training was timed; below are the collectives and benchmarks that were.");
+  EXPECT_THAT(
+      all_of<Table>(document).at(0).rows,
+      ElementsAre(ElementsAre("all-reduce of 1MiB, 16 ranks, vendor by nccl-tests", "2 x 8", "46 us", "1", "lab3"),
+                  ElementsAre("p sort", "-", "1.5 ms", "1", "lab3")));
 }
 
 TEST(ScalingReport, WarnsOfFailuresBelowTheVerdictAndListsThem) {
