@@ -226,7 +226,7 @@ ExitCode run_init(const Call& call) {
       "  hbench track init --build make --pattern 'step: ([0-9.]+) ms' --unit ms -- ./my_benchmark --text\n"
       "  hbench track init\n"
       "Then: hbench track run, at least five times on the branch that is the baseline, and hbench track check.\n"
-      "A program prints what hbench import reads (hbench list imports), or a number that --pattern finds.\n"
+      "A program, or cat FILE, prints what hbench import reads (hbench list imports), or what --pattern finds.\n"
       "Ready files for GitHub, also for its own runners, GitLab and Jenkins: share/hbench/ci of the installation.");
   app.add_option("COMMAND", words, "a program to track, after --; it is launched once, to see what it prints");
   add_project_file(app, file, "the file");
