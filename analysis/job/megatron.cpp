@@ -166,7 +166,7 @@ class MegatronReader {
     const std::int64_t number = count_after(line, "iteration ");
     if (number > 0 && !log_.iterations.empty()) {
       const auto known = std::ranges::lower_bound(log_.iterations, number, {}, &Iteration::number);
-      // Another node's line.
+      // The line is another node's.
       if (known != log_.iterations.end() && known->number == number &&
           (known->time == *time || (known == std::prev(log_.iterations.end()) && next_.world == 0)))
         return;
@@ -182,7 +182,7 @@ class MegatronReader {
     next_ = {};
     if (batch > 0) log_.batch = batch;
     // GPT-NeoX has the rate of all ranks in its place.
-    if (const auto rate = number_after(line, "samples/sec:"); rate && log_.batch == 0)
+    if (const auto rate = number_after(line, "samples/sec:"); rate && batch == 0)
       log_.batch = std::llround(std::clamp(*rate * time->value, 0.0, 1e9));
   }
 
@@ -199,7 +199,7 @@ class MegatronReader {
     least = std::min(least, line.size());
   }
 
-  /// Rates may stand for batches, in no line of an iteration.
+  /// Leaves out what came before the batch had grown; a rate in a batch's place says nothing of that.
   void keep_last_batch() {
     const std::int64_t last = log_.iterations.empty() ? 0 : log_.iterations.back().batch;
     if (const auto others =

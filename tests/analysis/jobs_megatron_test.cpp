@@ -194,6 +194,14 @@ TEST(MegatronLogs, OfSeveralRunsHaveTheLastOne) {
   EXPECT_THAT(recording_of(first + " world_size ............ 4\n" + line_of(4, 1602)).steps, SizeIs(1));
 }
 
+TEST(MegatronLogs, OfGptNeoxHaveTheBatchOfTheirLastRun) {
+  const auto iteration = [](int number, double rate, double time) {
+    return fmt::format(" samples/sec: {} | iteration {:8}/ 10000 | elapsed time per iteration (ms): {:.1f} |\n", rate,
+                       number, time);
+  };
+  EXPECT_EQ(recording_of(iteration(1, 8, 4000) + iteration(2, 8, 4000) + iteration(1, 16, 4001)).global_batch, 64);
+}
+
 TEST(MegatronLogs, OfSeveralNodesCountAnIterationOnce) {
   const std::string one = line_of(1, 1000.5), two = line_of(2, 1001.5), three = line_of(3, 1002.5);
   for (const std::string& text : {one + one + two + two + three + three, one + two + one + two + three + three,
