@@ -81,9 +81,9 @@ class Checker {
           figure("local.rate")->text, carry);
     }
     for (const auto& [gpus, factor] : profile_.local_factors)
-      if (most.value > 0 && rate * factor > most * kRounding)
-        add(Severity::error, fmt::format("local.rate_{}", gpus), "{} is more than the {}, {}", format(rate * factor),
-            carry, format(most));
+      if (most.value > 0 && profile_.local_rate * factor > most * kRounding)
+        add(Severity::error, fmt::format("local.rate_{}", gpus), "{} is more than the {}, {}",
+            format(profile_.local_rate * factor), carry, format(most));
     if (profile_.nodes_per_domain > 1 && !profile_.gpu_title.empty() && profile_.gpu_link_rate.value == 0)
       add(Severity::error, "nodes_per_domain", "this GPU has no links of its own that could reach other nodes");
     if (profile_.tree_rate.value > 0 && profile_.nodes_per_domain == 1)

@@ -79,12 +79,6 @@ int least_links(const NodeLinks& links, std::size_t gpus) {
   return least;
 }
 
-/// Returns what a ring gets of one NVLink of `gpu`.
-BytesPerSecond usable_of_link(const Profile& gpu) {
-  return std::ranges::find_if(kGenerations, [&](const Generation& each) { return gpu.gpu_link_rate >= each.all_links; })
-      ->usable;
-}
-
 }  // namespace
 
 NodeLinks parse_topology(std::string_view text, std::string_view file_name) {
@@ -120,7 +114,9 @@ NodeLinks parse_topology(std::string_view text, std::string_view file_name) {
 }
 
 std::map<int, LinkRate> rates_among(const NodeLinks& links, const Profile& gpu) {
-  const BytesPerSecond usable = usable_of_link(gpu);
+  const BytesPerSecond usable = std::ranges::find_if(kGenerations, [&](const Generation& each) {
+                                  return gpu.gpu_link_rate >= each.all_links;
+                                })->usable;
   // Behind a switch each pair is said to have all links of its GPUs, which are more than these can have.
   const bool switched = gpu.gpu_link_rate.value > 0 && usable * least_links(links, links.size()) > gpu.gpu_link_rate;
   std::map<int, LinkRate> rates;
@@ -140,14 +136,6 @@ std::map<int, LinkRate> rates_among(const NodeLinks& links, const Profile& gpu) 
     }
   }
   return rates;
-}
-
-int links_beyond(const NodeLinks& links, const Profile& gpu) {
-  const BytesPerSecond usable = usable_of_link(gpu);
-  int most = 0;
-  for (const std::vector<int>& row : links)
-    for (const int between : row) most = std::max(most, between);
-  return !gpu.gpu_title.empty() && usable * most > gpu.gpu_link_rate ? most : 0;
 }
 
 }  // namespace hbench

@@ -30,7 +30,4 @@ struct LinkRate {
 /// PCIe does. A number of GPUs that have PCIe alone is left out where the catalogue does not know the GPU's bus.
 std::map<int, LinkRate> rates_among(const NodeLinks& links, const Profile& gpu);
 
-/// Returns the NVLinks between two GPUs that are more than a GPU of the catalogue has; 0 where there are no such.
-int links_beyond(const NodeLinks& links, const Profile& gpu);
-
 }  // namespace hbench

@@ -168,11 +168,6 @@ void take_links(OwnCluster& cluster, const NodeLinks& links, const Profile& gpu)
     throw Error(ExitCode::usage,
                 fmt::format("--gpus-per-node {}, and the topology has {} GPUs", cluster.gpus_per_node, count),
                 "leave --gpus-per-node out, or give the topology of such a node");
-  if (const int beyond = links_beyond(links, gpu); beyond > 0)
-    throw Error(ExitCode::usage,
-                fmt::format("the topology has {} NVLinks between two GPUs, more than the catalogue's '{}' has", beyond,
-                            cluster.gpu),
-                "give the --gpu of that node; one that the catalogue lacks may have any name, with --local-rate");
   cluster.rates_among = rates_among(links, gpu);
   if (cluster.local_rate.empty() && !cluster.rates_among.contains(number_of_gpus(cluster)))
     throw Error(ExitCode::usage,

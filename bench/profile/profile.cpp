@@ -71,7 +71,7 @@ void write_checked(const std::filesystem::path& file, const std::string& text, s
     if (each.severity == Severity::error) errors.push_back(each.what);
   if (!errors.empty())
     throw Error(ExitCode::usage, fmt::format("these figures cannot be true: {}", fmt::join(errors, "; ")),
-                "correct the flags that state them");
+                "correct the flags that state them, or the topology and the --gpu that they follow from");
   write_whole(file, text, "--out");
   fmt::print(
       "{}Wrote {}: {}\nNext: hbench choose --profile {}\n"

@@ -197,16 +197,15 @@ TEST(OwnProfile, OfBridgedPairsIsAsItsLinksAloneAndAmongMoreGpus) {
   }
 }
 
-TEST(OwnProfile, IsRefusedForLinksThatItsGpuCannotHave) {
-  for (const char* gpu : {"rtx4090", "rtx3090", "l40s"}) {
-    OwnCluster cluster{.gpu = gpu, .nics = "0"};
-    expect_error(
-        [&] {
-          take_links(cluster, {{0, 12}, {12, 0}}, load_data().profiles.gpu(gpu));
-        },
-        ExitCode::usage,
-        std::string("the topology has 12 NVLinks between two GPUs, more than the catalogue's '") + gpu + "' has");
-  }
+TEST(ProfileInitVerb, RefusesLinksThatItsGpuCannotHaveInOneLine) {
+  const TemporaryFolder folder;
+  const std::string topology = (folder / "topology.txt").string();
+  write_bytes(topology, "  GPU0 GPU1 GPU2\nGPU0 X NV12 SYS\nGPU1 NV12 X SYS\nGPU2 SYS SYS X\n");
+  for (const char* gpu : {"rtx4090", "rtx3090", "l40s"})
+    expect_refused("profile",
+                   {"init", "--gpu", gpu, "--topology", topology, "--nics", "0", "--out", (folder / "m.toml").string()},
+                   AllOf(StartsWith("these figures cannot be true: local.rate_2: "), Not(HasSubstr("note"))),
+                   "correct the flags that state them, or the topology and the --gpu that they follow from");
 }
 
 TEST(OwnProfile, TakesNvLinksFromTheDriver) {
