@@ -20,10 +20,11 @@ namespace hbench {
 
 /// What a job may take, and what it has to do. 0: no condition.
 struct Goals {
-  double efficiency = 0;  ///< at least
-  double samples = 0;     ///< to train on, in all
-  double hours = 0;       ///< at most; needs `samples`
-  double budget = 0;      ///< at most; needs `samples`
+  double efficiency = 0;          ///< at least
+  bool usual_efficiency = false;  ///< nobody asked for it: answers are ordered by it, and say times and costs first
+  double samples = 0;             ///< to train on, in all
+  double hours = 0;               ///< at most; needs `samples`
+  double budget = 0;              ///< at most; needs `samples`
   /// Of the budget and of every cost: no currency is converted to another. Empty: that of the clusters' prices.
   std::string currency{};
   /// Assumptions about failures; none: nothing interrupts a job.

@@ -12,6 +12,7 @@
 #include "analysis/prediction/one_gpu.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/prediction/simulate_each.hpp"
+#include "analysis/prediction/varied_network.hpp"
 #include "analysis/published/published.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
@@ -117,6 +118,19 @@ std::optional<Doubt> doubt_of_network(const Alternative& alternative, const Prof
   return std::nullopt;
 }
 
+/// Returns `Choice::on_any_network`, so that no network is advised where it would not help.
+double on_any_network(const Choice& choice, const StopRequested& stop) {
+  if (choice.alternatives.empty()) return 0;
+  const Alternative best = best_by_cluster(by_purchase(choice.alternatives).front().alternatives).front();
+  const Case& asked = best.point.asked;
+  if (best.efficiency.stated >= choice.goals.efficiency ||
+      choice.catalog.profiles.at(asked.profile).domains_of(asked.gpus) == 1)
+    return 0;
+  VariedNetwork network(choice.catalog, stop);
+  const SimulatedStep& step = network.step(planned(asked), kUnlimited);
+  return step.times.alone / step.step();
+}
+
 }  // namespace
 
 Goals parse_goals(const GoalTexts& texts) {
@@ -141,7 +155,8 @@ Goals parse_goals(const GoalTexts& texts) {
     throw Error(ExitCode::usage, "a deadline or a budget needs to know how much to train",
                 "add --samples 115M, or --epochs 90 for ImageNet");
   goals.failures = parse_failures(texts.failures);
-  if (goals.efficiency == 0 && goals.hours == 0 && goals.budget == 0) goals.efficiency = kUsualTarget;
+  goals.usual_efficiency = goals.efficiency == 0 && goals.hours == 0 && goals.budget == 0;
+  if (goals.usual_efficiency) goals.efficiency = kUsualTarget;
   return goals;
 }
 
@@ -163,13 +178,15 @@ Choice choose(const PredictionRequest& request, const Goals& asked_goals, const 
   for (const PlannedCase* flat : flat_cases(plan))
     compare_with_library(results[static_cast<std::size_t>(flat - plan.cases.data())], *flat, plan.catalog, means.memory,
                          means.stop);
-  return {.goals = goals,
-          .workload = plan.catalog.traces.begin()->second.title,
-          .timeline = plan.catalog.traces.begin()->first,
-          .single_gpu_rate = request.single_gpu_rate,
-          .alternatives = best_strategies(make_alternatives(make_points(results), offers, goals)),
-          .catalog = std::move(plan.catalog),
-          .refused = std::move(plan.refused)};
+  Choice choice{.goals = goals,
+                .workload = plan.catalog.traces.begin()->second.title,
+                .timeline = plan.catalog.traces.begin()->first,
+                .single_gpu_rate = request.single_gpu_rate,
+                .alternatives = best_strategies(make_alternatives(make_points(results), offers, goals)),
+                .catalog = std::move(plan.catalog),
+                .refused = std::move(plan.refused)};
+  choice.on_any_network = on_any_network(choice, means.stop);
+  return choice;
 }
 
 double uncertain_rate(const Choice& choice, const Profile& profile) {

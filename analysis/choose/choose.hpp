@@ -30,10 +30,13 @@ struct Choice {
   Goals goals;
   std::string workload;                   ///< its title
   std::string timeline;                   ///< its name
+  std::string flags;                      ///< of the step, as they were typed, for commands that are advised
   double single_gpu_rate = 0;             ///< samples/s of one GPU given for all clusters; 0: each has its own
   std::vector<Alternative> alternatives;  ///< of each cluster and number of GPUs the strategy to take
   Catalog catalog;
   std::vector<Refusal> refused;
+  /// The efficiency of the best where it misses the one that is asked for, on a network of any rate; 0: not simulated.
+  double on_any_network = 0;
   std::chrono::sys_days today{};  ///< what prices are too old for; they are taken as they are where it is not set
 };
 

@@ -104,6 +104,7 @@ ExitCode run_choose(const Call& call) {
     std::vector<Choice> all;
     for (const std::string& workload : request.workloads) {
       all.push_back(choose_for(workload, request, goals, filter, data, means));
+      all.back().flags = strategy_flags(call);
       // Costs of all workloads stand in one column.
       goals.currency = all.front().goals.currency;
     }

@@ -1,6 +1,10 @@
 #include "bench/sweep/prediction_options.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "analysis/prediction/request.hpp"
+#include "bench/command/command_line.hpp"
 #include "bench/command/common_options.hpp"
 #include "bench/sweep/options.hpp"
 
@@ -17,6 +21,21 @@ void add_strategy_options(Arguments& app, PredictionRequest& request, const char
       "frameworks, instead of the usual algorithms (comma list; default: ddp, with --algorithm ps tf-ps or mxnet-ps)");
   add_step_options(app, request);
   add_precision_option(app, request, "as the workload is usually trained");
+}
+
+std::string strategy_flags(const Call& call) {
+  constexpr std::array<std::string_view, 13> kFlags{
+      "--algorithm",  "--compressor",   "--method",          "--preset",           "--batch",
+      "--accumulate", "--global-batch", "--single-gpu-rate", "--single-node-rate", "--rate",
+      "--recompute",  "--optimizer",    "--precision"};
+  std::string words;
+  bool value = false;  // of a flag of these, whose name was the word before
+  for (const std::string& word : call.arguments) {
+    const bool flag = std::ranges::any_of(kFlags, [&](std::string_view each) { return is_flag(word, each); });
+    if (flag || value) words += ' ' + shell_word(word);
+    value = flag && word.find('=') == word.npos;
+  }
+  return words;
 }
 
 void add_network_options(Arguments& app, PredictionRequest& request) {

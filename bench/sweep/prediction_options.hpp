@@ -17,6 +17,8 @@ namespace hbench {
 /// Adds `--gpus`, `--algorithm`, `--compressor`, `--preset`, `--precision` and those of a step; what `request` has now
 /// are the defaults, and `gpus` that of the GPU counts. `request` outlives the parsing.
 void add_strategy_options(Arguments& app, PredictionRequest& request, const char* gpus);
+/// Returns what was typed of these but `--gpus`, for a command that is advised: ` --method fsdp --precision bf16`.
+std::string strategy_flags(const Call& call);
 /// Adds those and `--workload` and `--profile`, for questions about the rate of a network.
 void add_network_options(Arguments& app, PredictionRequest& request);
 /// Adds `--gpu`, `--provider`, `--max-price` and `--min-bandwidth`; `where` begins what their help says. `texts`

@@ -125,6 +125,18 @@ std::string strategy_in_words(const Alternative& alternative) {
   return fmt::format("{} (level with {})", text, some_of(rivals, 3, "; "));
 }
 
+/// Says which network, or what else, would give `nearest` the efficiency that it misses.
+std::string other_network(const Choice& choice, const Case& asked) {
+  const double target = choice.goals.efficiency, any = choice.on_any_network;
+  const std::string command = fmt::format("hbench bandwidth --workload {} --profile {} --gpus {} --target {:.4g}%{}",
+                                          choice.timeline, asked.profile, asked.gpus, 100 * target, choice.flags);
+  if (any == 0 || any >= target) return fmt::format("another network ({} says which)", command);
+  return fmt::format(
+      "more than a network: it would keep {:.0f} % on one of any rate. Larger batches help, and {} says what holds it "
+      "back",
+      100 * any, command);
+}
+
 /// What would let `nearest`, which misses goals, meet them.
 std::string what_it_takes(const Choice& choice, const Alternative& nearest) {
   const Goals& goals = choice.goals;
@@ -134,9 +146,7 @@ std::string what_it_takes(const Choice& choice, const Alternative& nearest) {
   if (nearest.efficiency.stated < goals.efficiency)
     add(!fault_of_flat(nearest.point).empty() ? "another algorithm (--algorithm vendor)"
         : choice.catalog.profiles.at(asked.profile).domains_of(asked.gpus) > 1
-            ? fmt::format("another network (hbench bandwidth --workload {} --profile {} --gpus {} --target "
-                          "{:.4g}% says which)",
-                          choice.timeline, asked.profile, asked.gpus, 100 * goals.efficiency)
+            ? other_network(choice, asked)
             : "other links between the GPUs of a node, or larger batches");
   if (nearest.hours && goals.hours > 0 && nearest.hours->stated > goals.hours)
     add(fmt::format("{:.2g} times the samples/s: as many more GPUs, where their efficiency holds",
@@ -148,15 +158,33 @@ std::string what_it_takes(const Choice& choice, const Alternative& nearest) {
   return text.empty() ? text : text + ".";
 }
 
-/// Returns `It misses by 12 %`, or `It would have to be 2.0 times as good`.
-std::string missed_in_words(double factor) {
+/// Returns `It misses by 20 points` of an efficiency; `It misses by 12 %` of another goal, or `It would have to be 2.0
+/// times as good`.
+std::string missed_in_words(const Alternative& nearest, const Goals& goals) {
   constexpr double kManyTimes = 1.5;
+  const double factor = nearest.missed_by, kept = nearest.efficiency.stated;
+  if (kept > 0 && goals.efficiency / kept >= factor)
+    return fmt::format("It misses by {:.2g} points", 100 * (goals.efficiency - kept));
   return factor < kManyTimes ? fmt::format("It misses by {:.2g} %", 100 * (factor - 1))
                              : fmt::format("It would have to be {:.1f} times as good", factor);
 }
 
 std::string workload_in_words(const Choice& choice, const Alternative& first) {
   return fmt::format("{}, {}", choice.workload, batch_in_words(first.point.asked));
+}
+
+/// Whether only times and costs were asked for, of which the answer is that of the nearest.
+bool asks_for_times(const Goals& goals) { return goals.usual_efficiency && goals.samples > 0; }
+
+/// `488 M samples take 10.9 d (6.4 to 25.8), and no price is known, on 440 GPUs of ...`
+std::string times_verdict(const Choice& choice, const Alternative& first, const std::string& where,
+                          std::size_t clusters) {
+  const std::string price = first.cost ? price_in_words(first, choice) : "no known price";
+  return fmt::format("{}: {} samples take {} and {}, on {}: {} of ideal speed. {} the usual {}.{}",
+                     workload_in_words(choice, first), figure(choice.goals.samples), hours_band(*first.hours), price,
+                     where, percent_band(first.efficiency),
+                     clusters == 1 ? "The one cluster here does not keep" : fmt::format("None of {} keeps", clusters),
+                     typed_percent(choice.goals.efficiency), what_it_takes(choice, first));
 }
 
 std::string verdict(const Choice& choice, const std::vector<Alternative>& best) {
@@ -166,11 +194,12 @@ std::string verdict(const Choice& choice, const std::vector<Alternative>& best) 
                                   choice.catalog.profiles.at(asked.profile).title);
   if (asked.gpus > 1) where += strategy_in_words(first);
   const auto good = std::ranges::count_if(best, meets_goals);
+  if (good == 0 && asks_for_times(choice.goals)) return times_verdict(choice, first, where, best.size());
   if (good == 0)
     return fmt::format(
         "{}: {} {}. The nearest is {}: {}. {}.{}", workload_in_words(choice, first),
         best.size() == 1 ? "the one cluster here does not meet" : fmt::format("none of {} clusters meets", best.size()),
-        goals_in_words(choice.goals), where, in_words(first, choice), missed_in_words(first.missed_by),
+        goals_in_words(choice.goals), where, in_words(first, choice), missed_in_words(first, choice.goals),
         what_it_takes(choice, first));
   const std::string why = first.assumed.empty() ? "" : fmt::format("; assumed: {}", fmt::join(first.assumed, ", "));
   return fmt::format("{}: {}: {} ({}{}). {} of {} clusters {} {}.", workload_in_words(choice, first), where,
@@ -276,7 +305,9 @@ std::string short_verdict(const Choice& choice) {
   const Case& asked = first.point.asked;
   const bool by_hour = !first.cost && first.cost_per_hour;
   return fmt::format("{}: {}{} of {}: {}{} ({}).", workload_in_words(choice, first),
-                     meets_goals(first) ? "" : "nothing meets " + goals_in_words(choice.goals) + "; the nearest is ",
+                     meets_goals(first) || asks_for_times(choice.goals)
+                         ? ""
+                         : "nothing meets " + goals_in_words(choice.goals) + "; the nearest is ",
                      gpus_text(asked.gpus), asked.profile, in_words(first, choice),
                      by_hour ? ", " + price_in_words(first, choice) : "", to_string(first.meets));
 }

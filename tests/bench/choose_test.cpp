@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
@@ -94,7 +96,21 @@ TEST(ChooseVerb, SaysWhoIsNearestWhereNobodyMeetsTheTarget) {
   EXPECT_THAT(
       choose_by({"--workload", "vgg16", "--gpus", "32", "--profile", "hkbu-10gbe,hkbu-100gbib", "--target", "99%"}),
       AllOf(HasSubstr("none of 2 clusters meets an efficiency of 99 %"), HasSubstr("The nearest is 32"),
-            HasSubstr("misses by 16 %")));
+            HasSubstr("misses by 16 points")));
+}
+
+// LLaMA 7 B has no room on one GPU but for a method that divides it.
+TEST(ChooseVerb, AdvisesACommandThatRuns) {
+  const std::string text = choose_by({"--workload", "llama-7b", "--profile", "dgx-a100", "--gpus", "64", "--target",
+                                      "99%", "--method", "fsdp", "--precision=bf16"});
+  const std::size_t begin = text.find("hbench bandwidth ");
+  ASSERT_NE(begin, std::string::npos) << text;
+  const std::string advised = text.substr(begin, text.find(" says ", begin) - begin);
+  EXPECT_THAT(advised, EndsWith("--gpus 64 --target 99% --method fsdp --precision=bf16"));
+  std::istringstream words(advised);
+  std::vector<std::string> arguments(std::istream_iterator<std::string>(words), {});
+  arguments.erase(arguments.begin(), arguments.begin() + 2);
+  EXPECT_EQ(run_verb("bandwidth", arguments).code, ExitCode::good);
 }
 
 TEST(ChooseVerb, LeavesOutClustersWithoutAPriceWhereABudgetIsGiven) {
