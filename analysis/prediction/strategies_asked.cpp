@@ -51,7 +51,7 @@ std::string usual_all_reduce(const PredictionRequest& request, Evidence evidence
         return parse_compressor(compressor).at_most_casts();
       });
   const bool is_large = std::ranges::any_of(request.gpus, [](int gpus) { return gpus >= kManyGpus; });
-  return can_serve && is_large && is_own_question(request, evidence) ? "vendor" : "ring";
+  return can_serve && is_large && request.algorithms.empty() && is_own_question(request, evidence) ? "vendor" : "ring";
 }
 
 /// Each framework with each compressor.
@@ -78,6 +78,17 @@ void add_framework_methods(const PredictionRequest& request, int nodes, std::vec
     strategy.overlap = request.overlap;
     all.push_back(strategy);
   }
+}
+
+/// Returns whether the named frameworks have all that is simulated: who names Horovod and a ring means Horovod's ring.
+bool is_of_frameworks(const PredictionRequest& request, Evidence evidence) {
+  const auto is_theirs = [&](const std::string& algorithm) {
+    return std::ranges::any_of(request.presets, [&](const std::string& name) {
+      return find_entry(presets(), name, "preset").algorithm == algorithm;
+    });
+  };
+  return is_own_question(request, evidence) && request.fusions.empty() && request.placements.empty() &&
+         request.servers.empty() && !request.presets.empty() && std::ranges::all_of(request.algorithms, is_theirs);
 }
 
 Names compressors_for(const PredictionRequest& request, const AlgorithmRule& algorithm, Evidence evidence) {
@@ -258,7 +269,7 @@ std::vector<TrainingStrategy> strategies_asked(const PredictionRequest& request,
   if (is_of_cluster(of.evidence) && is_timed(of.evidence) && !request.presets.empty())
     refuse(refused, fmt::format("presets, {}", to_string(of.evidence)),
            "what a framework costs its hosts is simulated; emulated ranks run hbench's own engine");
-  if (!only_presets(request)) add_algorithms(request, of, all, refused);
+  if (!only_presets(request) && !is_of_frameworks(request, of.evidence)) add_algorithms(request, of, all, refused);
   all = with_methods(request, of, all, refused);
   leave_out_unnamed(request, of, all);
   if (is_predicted(of.evidence)) add_framework_methods(request, of.nodes, all);

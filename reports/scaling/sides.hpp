@@ -40,11 +40,12 @@ struct Match {
   bool both() const { return first != nullptr && second != nullptr; }
   /// Of the first over the second. \pre both()
   Lead lead() const { return lead_of(*first, *second); }
-  /// The second where it is ahead, or alone; where one launch each tells nothing, the one with the better figure.
+  /// The second where it is ahead or likely so, or alone; where one launch each tells nothing, the better figure.
   const Point& better() const {
     if (!both()) return first == nullptr ? *second : *first;
     const Lead found = lead();
-    return (found.is_judged() ? found.who() == Ahead::second : found.ratio < 1) ? *second : *first;
+    const bool level = found.is_judged() && found.verdict() == LeadVerdict::level;
+    return !level && found.ratio < 1 ? *second : *first;
   }
 };
 

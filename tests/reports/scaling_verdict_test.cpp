@@ -45,6 +45,14 @@ TEST(ScalingVerdict, TakesTheWorkloadWithTheWidestSpread) {
             "it most.");
 }
 
+// 0.94 of 0.85 is within what is not known of a pair, and more than half of it.
+TEST(ScalingVerdict, NamesTheOneThatIsLikelyAhead) {
+  const std::vector<Point> points{simulated("vgg16", "slow", 8, kRings, 0.85),
+                                  simulated("vgg16", "slow", 8, kServers, 0.94)};
+  ASSERT_EQ(lead_of(points[1], points[0]).verdict(), LeadVerdict::likely);
+  EXPECT_THAT(verdict_on(points), HasSubstr("parameter servers keep 94 % of ideal speed"));
+}
+
 /// A configuration that nobody would choose makes no workload interesting.
 TEST(ScalingVerdict, MeasuresTheSpreadBetweenBestConfigurations) {
   EXPECT_EQ(verdict_on(
