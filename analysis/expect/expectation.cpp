@@ -17,6 +17,7 @@
 #include "analysis/prediction/varied_network.hpp"
 #include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/units_text.hpp"
 
 namespace hbench {
 namespace {
@@ -133,7 +134,7 @@ std::vector<const ExpectedSize*> doubted(const Expectation& expectation) {
     if (!size.measured) continue;
     if (size.normality() == Normality::slow) slow.push_back(&size);
     if (size.normality() != Normality::inconclusive) unclear.clear();
-    if (size.normality() == Normality::inconclusive) unclear.push_back(&size);
+    if (size.normality() == Normality::inconclusive && !size.is_usual()) unclear.push_back(&size);
   }
   return slow.empty() ? unclear : slow;
 }
@@ -292,7 +293,7 @@ class Suspects {
 
   void suspect_host() {
     const double lost = samples_ / found_.measured - samples_ / found_.expected;
-    add_fitted(fmt::format("{:.3g} ms of each step are spent outside of what is simulated", lost * 1e3),
+    add_fitted(fmt::format("{} of each step are spent outside of what is simulated", format(Seconds(lost))),
                "a trace: hbench import-job, 'update' and where the GPU is idle");
   }
 
@@ -418,7 +419,7 @@ TrainingExpectation expect_training(const PredictionRequest& request, double sam
   const auto rate = rates.find(found.asked.workload);
   found.modelled = found.asked.single_gpu_rate == 0 && rate != rates.end() && rate->second.modelled;
   find_band(found, planned, step, runner);
-  if (found.measured < kAsExpected * found.expected || found.normality() == Normality::slow)
+  if (found.normality() == Normality::slow || (found.measured < kAsExpected * found.expected && !found.is_usual()))
     found.suspicions = Suspects(found, plan, means.stop).all();
   return found;
 }

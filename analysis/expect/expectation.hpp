@@ -35,6 +35,8 @@ struct ExpectedSize {
   std::string basis;  ///< a `TimeBasis` in words
 
   Normality normality() const;  ///< \pre it was measured
+  /// Whether it is in the half of the band, on logarithms, that is next to what is expected. \pre it was measured
+  bool is_usual() const { return *measured * *measured < expected * high; }
   double ratio() const { return *measured / expected; }
 };
 
@@ -94,6 +96,8 @@ struct TrainingExpectation {
   std::vector<TrainingSuspicion> suspicions;
 
   Normality normality() const;
+  /// As `ExpectedSize::is_usual`.
+  bool is_usual() const { return measured * measured > expected * low; }
 };
 
 /// Of the one strategy on one cluster and GPU count that `request` asks for. \throws Error (usage) where it asks for

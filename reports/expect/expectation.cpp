@@ -125,9 +125,9 @@ std::string verdict_on_times(const Expectation& expectation) {
     text += fmt::format(" Slow: {}, {:.2g} times as long as expected.", of_which(slow), middle_ratio(slow));
   if (!unclear.empty())
     text += fmt::format(
-        " Inconclusive: {}, {:.2g} times as long as expected. The band, {} to {} us of {}, is of a model of the "
-        "library "
-        "and the network. The same on nodes that are well, for hbench calibrate --from, narrows it.",
+        " Inconclusive: {}, {:.2g} times as long as expected. As far as the library and the network are modelled, "
+        "anything from {} to {} us of {} would be normal: the same on nodes that are well, for hbench calibrate "
+        "--from, says more.",
         of_which(unclear), middle_ratio(unclear), microseconds(unclear.back()->low), microseconds(unclear.back()->high),
         size_text(*unclear.back()));
   if (!expectation.suspicions.empty())
@@ -185,6 +185,9 @@ std::string verdict(const TrainingExpectation& found) {
     case Normality::pass:
       return fmt::format("{} samples/s pass: {}.{}", measured, expected, found.high < kWide * found.low ? "" : widest);
     case Normality::inconclusive:
+      if (found.is_usual())
+        return fmt::format("{} samples/s may well be normal: {}.{}", measured, expected,
+                           found.high < kWide * found.low ? "" : widest);
       return fmt::format("{} samples/s are inconclusive: {}, and {} may be {} times too few.{}", measured, expected,
                          measured, times_text(found.high / found.measured), widest);
     case Normality::fast:

@@ -13,6 +13,7 @@
 #include "analysis/prediction/slow_causes.hpp"
 #include "analysis/prediction/varied_network.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/units_text.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/matchers.hpp"
 
@@ -81,11 +82,11 @@ TEST(ExpectTraining, SaysHowSlowAGpuOrHowLateAHostWouldBe) {
   const TrainingSuspicion& gpu = found.suspicions[found.suspicions.size() - 2];
   EXPECT_TRUE(gpu.fitted);
   EXPECT_THAT(gpu.what, HasSubstr("a GPU trains"));
-  EXPECT_THAT(found.suspicions.back().what, HasSubstr("ms of each step"));
+  EXPECT_THAT(found.suspicions.back().what, HasSubstr("s of each step"));
   // Of nine tenths of the step that are missing.
   const double samples = found.asked.batch_per_gpu * found.asked.gpus;
   EXPECT_THAT(found.suspicions.back().what,
-              HasSubstr(fmt::format("{:.3g} ms", 1e3 * (samples / found.measured - samples / found.expected))));
+              StartsWith(format(Seconds(samples / found.measured - samples / found.expected))));
 }
 
 TEST(ExpectTraining, KnowsTheRateOfOneGpuAndStepsForWhatTheyAre) {

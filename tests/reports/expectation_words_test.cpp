@@ -36,6 +36,10 @@ TEST(ExpectationInWords, SaysOfATrainingWhatItIsAndWhy) {
        "110 samples/s pass: 100 (25 to 140) samples/s are expected of 8 GPUs of lab. Most of so wide a band is "
        "the rate of one GPU (known by: its samples/s alone).",
        "pass"},
+      {79,
+       "79 samples/s may well be normal: 100 (25 to 140) samples/s are expected of 8 GPUs of lab. Most of so wide a "
+       "band is the rate of one GPU (known by: its samples/s alone).",
+       "inconclusive"},
       {50,
        "50 samples/s are inconclusive: 100 (25 to 140) samples/s are expected of 8 GPUs of lab, and 50 may be 2.8 "
        "times too few. Most of so wide a band is the rate of one GPU (known by: its samples/s alone).",
@@ -94,10 +98,9 @@ TEST(ExpectationInWords, SaysOfCollectivesWhatTheyAreAndWhatThatMayBe) {
   } const rows[] = {
       {0.02, "0 of 1 size pass for lab. Slow: 1GiB, 2 times as long as expected. It looks like something.", "slow"},
       {0.015,
-       "0 of 1 size pass for lab. Inconclusive: 1GiB, 1.5 times as long as expected. The band, 7000 to 16000 us "
-       "of "
-       "1GiB, is of a model of the library and the network. The same on nodes that are well, for hbench calibrate "
-       "--from, narrows it. It may be this: something.",
+       "0 of 1 size pass for lab. Inconclusive: 1GiB, 1.5 times as long as expected. As far as the library and the "
+       "network are modelled, anything from 7000 to 16000 us of 1GiB would be normal: the same on nodes that are well, "
+       "for hbench calibrate --from, says more. It may be this: something.",
        "inconclusive"},
       {0.0005,
        "Error: 1GiB, sooner than the links of lab carry the bytes at all. Is it another cluster, another unit, or "
