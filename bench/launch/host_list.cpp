@@ -30,6 +30,24 @@ int slots_in(std::string_view text) {
 /// Of a job. The largest machines have a tenth of it.
 constexpr long kMostOfAJob = 100'000'000;
 
+/// `fd00::12`, `[fd00::12]:8`, which have more colons than a name with its slots.
+void refuse_ipv6(const std::string& where, std::string_view word) {
+  constexpr int kFullColons = 7;
+  if (!word.starts_with('[') && word.find("::") == word.npos && std::ranges::count(word, ':') < kFullColons) return;
+  throw Error(ExitCode::usage, fmt::format("{}: '{}': addresses of IPv6 are not read", where, word),
+              "give the host a name, in /etc/hosts or ~/.ssh/config, and write that");
+}
+
+/// Numbers behind a host's colon that are ports of ssh more often than slots.
+bool is_port(int slots) { return slots == 22 || slots == 2222; }
+
+[[noreturn]] void refuse_port(const std::string& where, std::string_view word, std::string_view host, int port) {
+  throw Error(ExitCode::usage, fmt::format("{}: '{}': is this a port? Slots are expected", where, word),
+              fmt::format("for slots write {0} slots={1} into a --hostfile; for a port Port {1} behind Host {0} into "
+                          "~/.ssh/config",
+                          host, port));
+}
+
 /// `user@host`, which may have slots behind it.
 void refuse_user(const std::string& where, std::string_view word) {
   const std::string_view who = word.substr(0, word.find(':'));
@@ -42,6 +60,7 @@ void refuse_user(const std::string& where, std::string_view word) {
 
 [[noreturn]] void refuse_line(const std::string& file, int line, std::string_view word) {
   refuse_user(fmt::format("{}:{}", file, line), word);
+  refuse_ipv6(fmt::format("{}:{}", file, line), word);
   throw Error(ExitCode::usage, fmt::format("{}:{}: '{}' is not understood", file, line, word),
               "write a host a line: NAME slots=4");
 }
@@ -76,16 +95,24 @@ HostLine parse_line(const std::vector<std::string>& words, const std::string& fi
   HostLine host{.name = first.substr(0, colon)};
   if (colon != first.npos) host.slots = slots_in(std::string_view(first).substr(colon + 1));
   if (!is_host_name(host.name) || host.slots == 0) refuse_line(file, number, first);
+  const std::string place = fmt::format("{}:{}", file, number);
+  if (is_port(host.slots.value_or(0))) refuse_port(place, first, host.name, *host.slots);
+  int most = kMostSlots;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string_view word = words[i];
     const std::string_view key = word.substr(0, word.find('='));
     const int count = key.size() < word.size() ? slots_in(word.substr(key.size() + 1)) : 0;
+    if (key.ends_with("port")) refuse_port(place, word, host.name, count);
     if (std::ranges::find(kSlotWords, key) == kSlotWords.end()) refuse_line(file, number, word);
     if (count == 0)
-      throw Error(ExitCode::usage, fmt::format("{}:{}: '{}': a host has 1 to {} slots", file, number, word, kMostSlots),
+      throw Error(ExitCode::usage, fmt::format("{}: '{}': a host has 1 to {} slots", place, word, kMostSlots),
                   "write a host a line: NAME slots=4; leave out hosts that are not to be used");
-    if (!key.starts_with("max")) host.slots = count;
+    (key.starts_with("max") ? most : host.slots.emplace()) = count;
   }
+  if (host.slots.value_or(1) > most)
+    throw Error(ExitCode::usage,
+                fmt::format("{}: {} has {} slots, and {} at most", place, host.name, *host.slots, most),
+                "write the slots that are to be used, once");
   return host;
 }
 
@@ -168,10 +195,13 @@ Allocation parse_host_list(std::string_view text) {
     const std::size_t colon = item.find(':');
     const std::string_view name = item.substr(0, colon);
     const int slots = colon == item.npos ? 1 : slots_in(item.substr(colon + 1));
-    if (!is_host_name(name)) refuse_user(fmt::format("-H {}", text), item);
+    const std::string where = fmt::format("-H {}", text);
+    refuse_ipv6(where, item);
+    if (!is_host_name(name)) refuse_user(where, item);
     if (!is_host_name(name) || slots == 0)
       throw Error(ExitCode::usage, fmt::format("-H {}: '{}' is not a host with its slots", text, item),
                   "write HOST:SLOTS,HOST:SLOTS, such as -H a:4,b:4");
+    if (is_port(slots)) refuse_port(where, item, name, slots);
     list.add(name, slots);
   }
   return {.hosts = list.take(), .origin = "-H"};

@@ -74,6 +74,39 @@ TEST(Hosts, WithUsersNameTheirCure) {
                "f:1: 'user1@10.0.0.10' names a user; only names of hosts are read", cure);
 }
 
+TEST(Hosts, WithAddressesOfIpv6NameTheirCure) {
+  const std::string cure = "give the host a name, in /etc/hosts or ~/.ssh/config, and write that";
+  for (const char* word : {"fd00::12", "[fd00::11]:8", "[fd00::11]", "2001:db8:0:1:1:1:1:1", "::1"}) {
+    expect_error([&] { parse_hostfile(fmt::format("{} slots=8\n", word), "f"); }, ExitCode::usage,
+                 fmt::format("f:1: '{}': addresses of IPv6 are not read", word), cure);
+    expect_error([&] { parse_host_list(word); }, ExitCode::usage,
+                 fmt::format("-H {0}: '{0}': addresses of IPv6 are not read", word), cure);
+  }
+}
+
+TEST(Hosts, WithPortsNameTheirCure) {
+  const auto cure = [](const char* host, int port) {
+    return fmt::format(
+        "for slots write {0} slots={1} into a --hostfile; for a port Port {1} behind Host {0} into "
+        "~/.ssh/config",
+        host, port);
+  };
+  for (const auto& [line, word, host, port] : {std::tuple{"a port=2222 slots=8", "port=2222", "a", 2222},
+                                               {"b slots=8 ssh_port=2022", "ssh_port=2022", "b", 2022},
+                                               {"10.0.0.4:22", "10.0.0.4:22", "10.0.0.4", 22}})
+    expect_error([&, line = line] { parse_hostfile(fmt::format("n1:8\n{}\n", line), "f"); }, ExitCode::usage,
+                 fmt::format("f:2: '{}': is this a port? Slots are expected", word), cure(host, port));
+  expect_error([] { parse_host_list("a:8,10.0.0.4:22"); }, ExitCode::usage,
+               "-H a:8,10.0.0.4:22: '10.0.0.4:22': is this a port? Slots are expected", cure("10.0.0.4", 22));
+  EXPECT_THAT(parse_hostfile("10.0.0.4 slots=22\n", "f").hosts, ElementsAre(Host{"10.0.0.4", 22}));
+}
+
+TEST(HostFile, IsRefusedWhereAHostHasMoreSlotsThanItMay) {
+  for (const char* line : {"n1 slots=8 max_slots=4", "n1 max-slots=4 slots=8", "n1:8 max_slots=4"})
+    expect_error([&] { parse_hostfile(line, "f"); }, ExitCode::usage, "f:1: n1 has 8 slots, and 4 at most",
+                 "write the slots that are to be used, once");
+}
+
 TEST(HostFile, OfAsManyHostsAsThereAreIsReadAtOnce) {
   std::string text;
   for (int i = 0; i < 200'000; ++i) text += fmt::format("node{:06} slots=8\n", i);
