@@ -87,8 +87,9 @@ std::string fewer_bits_fit(const Case& asked, TrainingStrategy strategy, const C
                      memory_of(fewer, catalog).state().value / 1e9);
 }
 
-/// `; --method zero:2 takes 27 GB` where the state has room then; else empty.
+/// `; --method zero:2 takes 27 GB` where the state has room then, or what is asked instead; else empty.
 std::string shards_fit(const Case& asked, TrainingStrategy strategy, const Catalog& catalog, Bytes room) {
+  if (strategy.method.trains_alone()) return fmt::format("; {}", kNodeAsOneGpu);
   if (!strategy.method.is_synchronous() || !strategy.communicates()) return {};
   for (const char* method : {"zero:1", "zero:2", "fsdp"}) {
     strategy.method = parse_method(method);

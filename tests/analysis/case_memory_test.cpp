@@ -170,6 +170,10 @@ TEST(RefuseMemory, NamesTheMethodWithWhichTheStateHasRoom) {
   known.profiles["p"].gpu_memory = Bytes(1.2e9);
   EXPECT_THAT(refuse_memory(planned(asked()), known), HasSubstr("plain data parallelism has all of them on each GPU"));
   EXPECT_THAT(refuse_memory(planned(asked()), known), HasSubstr("--method zero:"));
+  Case alone = asked();
+  alone.strategy.method = "local-sgd:8";
+  EXPECT_THAT(refuse_memory(planned(alone), known),
+              HasSubstr("replicas of several GPUs that train alone are not modelled"));
   Case sharded = asked();
   sharded.strategy.method = "zero:1";
   known.profiles["p"].gpu_memory = Bytes(0.3e9);

@@ -313,6 +313,11 @@ TEST(Methods, RefuseTheirValuesWithWhatIsRight) {
   EXPECT_THAT(refusal("tensor:2+zero:2"), HasSubstr("zero does not go with"));
   EXPECT_THAT(refusal("tensor:2+tensor:4"), HasSubstr("says twice what its ranks do"));
   EXPECT_THAT(refusal("zero:1+local-sgd:8"), HasSubstr("says twice what its ranks do"));
+  for (const char* alone : {"fsdp+diloco:100", "local-sgd:8+zero:1", "tensor:8+diloco:100"})
+    EXPECT_THAT(refusal(alone), AllOf(HasSubstr("replicas of several GPUs that train alone are not modelled"),
+                                      HasSubstr("gpus_per_node = 1")))
+        << alone;
+  EXPECT_THAT(refusal("fsdp+zero:1"), Not(HasSubstr("train alone")));
   EXPECT_THAT(refusal("syncronous"), HasSubstr("did you mean 'synchronous'"));
   EXPECT_THAT(refusal("tensor:8++zero:1"), HasSubstr("no method 'tensor:8++zero:1' / known: synchronous, zero, fsdp"));
   EXPECT_THAT(refusal("zero+"), HasSubstr("no method 'zero+'; did you mean 'zero'?"));

@@ -77,6 +77,11 @@ struct Method {
 /// The table, in the order in which `hbench list methods` prints it.
 std::span<const Method* const> methods();
 
+/// What can be asked where a replica that trains alone has several GPUs, which is not modelled.
+inline constexpr const char* kNodeAsOneGpu =
+    "replicas of several GPUs that train alone are not modelled: take a node for one GPU, in a profile with "
+    "gpus_per_node = 1 and a gpu of another name, with --single-gpu-rate; or hsdp:8, which exchanges in each step";
+
 /// A method of data parallelism with the values of its fields, and how the model is divided beside it.
 struct MethodChoice {
   const Method* method = nullptr;
@@ -88,6 +93,8 @@ struct MethodChoice {
   std::string text() const;
   /// Whether it is what data-parallel training is where nothing else is said.
   bool is_synchronous() const;
+  /// Whether each rank trains a model of its own for a period.
+  bool trains_alone() const;
   /// Whether ranks go through its plan together, as `hbench::in_lockstep`.
   bool in_lockstep() const { return hbench::in_lockstep(plan(true)); }
   /// Whether ranks exchange a unit of the model at a time: then there is no fusion of tensors.

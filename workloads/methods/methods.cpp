@@ -94,8 +94,9 @@ MethodChoice parse_method(std::string_view text) {
       return other == one.method || (other->divide == nullptr && one.method->divide == nullptr);
     });
     if (repeats)
-      throw Error(ExitCode::usage, fmt::format("'{}' says twice what its ranks do", text),
-                  "write such as tensor:8+pipeline:4:8+zero:1");
+      throw Error(
+          ExitCode::usage, fmt::format("'{}' says twice what its ranks do", text),
+          one.trains_alone() || all.trains_alone() ? kNodeAsOneGpu : "write such as tensor:8+pipeline:4:8+zero:1");
     seen.push_back(one.method);
     if (one.method->divide != nullptr) {
       one.method->divide(one.values, all.division);
@@ -106,8 +107,12 @@ MethodChoice parse_method(std::string_view text) {
   }
   if (!all.division.none() && !goes_with_divided_models(all))
     throw Error(ExitCode::usage, fmt::format("{} does not go with a model that is divided", all.method->name),
-                "synchronous and zero:1 do");
+                all.trains_alone() ? kNodeAsOneGpu : "synchronous and zero:1 do");
   return all;
+}
+
+bool MethodChoice::trains_alone() const {
+  return std::ranges::any_of(method->fields, [](const NumberField& field) { return field.name == "period"; });
 }
 
 std::optional<MethodChoice> known_method(std::string_view text) {
