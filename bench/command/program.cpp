@@ -1,5 +1,8 @@
 #include "bench/command/program.hpp"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -10,6 +13,8 @@
 
 #include "bench/command/command_line.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
+#include "reports/formats/text_table.hpp"
 
 namespace hbench {
 namespace {
@@ -58,7 +63,7 @@ ExitCode refuse_among_ranks(const Verb& verb, const StartedRanks& started) {
   throw Error(ExitCode::usage,
               fmt::format("{}={}: a launcher has started hbench {} {} times", started.variable, started.ranks,
                           verb.name, started.ranks),
-              "run it once, without mpirun or srun: it starts its ranks itself");
+              "run it once, without mpirun, srun or torchrun: it starts its ranks itself");
 }
 
 ExitCode run(int argc, char** argv, std::span<const Verb* const> verbs, std::string_view version, Leave leave) {
@@ -88,17 +93,35 @@ bool is_closed_output(const std::system_error& error) {
 /// Does not throw, whatever has become of standard error.
 void complain(const std::string& message, const std::string& hint = {}) {
   std::fflush(stdout);
-  inform("hbench: {}\n", message);
-  if (!hint.empty()) inform("  {}\n", hint);
+  inform("{}\n", for_people("hbench: " + message, 2));
+  if (!hint.empty()) inform("  {}\n", for_people(hint, 2));
 }
 
 }  // namespace
 
+std::size_t terminal_width(int file) {
+  constexpr std::size_t kLeast = 40;
+  if (const char* given = std::getenv("COLUMNS"); given != nullptr)
+    if (const auto columns = parse_number<int>(given); columns && *columns > 0)
+      return std::max(static_cast<std::size_t>(*columns), kLeast);
+  if (isatty(file) == 0) return kAnyWidth;
+  winsize size{};
+  if (ioctl(file, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualWidth;
+  return std::max<std::size_t>(size.ws_col, kLeast);
+}
+
+std::string for_people(std::string_view line, std::size_t indent) {
+  return isatty(STDERR_FILENO) == 0 ? std::string(line) : wrapped_text(line, terminal_width(STDERR_FILENO), indent);
+}
+
 StartedRanks find_started_ranks() {
   const bool in_terminal = std::getenv("SLURM_PTY_PORT") != nullptr;
+  // Pods of a PyTorchJob have no local rank.
+  const bool by_torchrun = std::getenv("LOCAL_RANK") != nullptr;
   for (const auto& [of_ranks, of_rank] : {std::pair{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
                                           {"PMI_SIZE", "PMI_RANK"},
                                           {"HOROVOD_SIZE", "HOROVOD_RANK"},
+                                          {"WORLD_SIZE", by_torchrun ? "RANK" : ""},
                                           {"SLURM_STEP_NUM_TASKS", in_terminal ? "" : "SLURM_PROCID"}}) {
     const char *const ranks = std::getenv(of_ranks), *const rank = std::getenv(of_rank);
     if (ranks != nullptr && rank != nullptr) return {std::atoi(ranks), std::atoi(rank), of_ranks};

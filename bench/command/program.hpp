@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "bench/command/verb.hpp"
@@ -26,8 +27,8 @@ struct StartedRanks {
   const char* variable = "";  ///< that has `ranks`
 };
 
-/// From what Open MPI, MPICH, Slurm and Horovod set (OMPI_COMM_WORLD_*, PMI_*, SLURM_*, HOROVOD_*). A terminal that
-/// srun has opened (`srun --pty bash`) is no rank.
+/// From what Open MPI, MPICH, Slurm, Horovod and torchrun set (OMPI_COMM_WORLD_*, PMI_*, SLURM_*, HOROVOD_*, RANK). A
+/// terminal that srun has opened (`srun --pty bash`) is no rank.
 StartedRanks find_started_ranks();
 
 /// Called before a verb that needs libraries, with all arguments; returns where this program has them.
@@ -37,6 +38,16 @@ using Leave = void (*)(Libraries needed, const std::vector<std::string>& argumen
 /// program; whatever is wrong has been said on standard error.
 int run_program(int argc, char** argv, std::span<const Verb* const> verbs, std::string_view version,
                 Leave leave = nullptr);
+
+inline constexpr std::size_t kUsualWidth = 80;
+
+/// Columns of the terminal that `file` is, at least 40; `kUsualWidth` where nobody knows how wide it is, and
+/// `kAnyWidth` where it is a file or a pipe. `COLUMNS` in the environment is used instead where it is set.
+std::size_t terminal_width(int file);
+
+/// Returns a line for standard error: as wide as the terminal that it is, with `indent` blanks before further lines;
+/// elsewhere one line, for `grep`.
+std::string for_people(std::string_view line, std::size_t indent);
 
 /// Writes on standard error. Whoever read it may have gone, as after `2>&1 | head -1`: the work goes on all the same,
 /// where `fmt::print` would throw.

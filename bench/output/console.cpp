@@ -1,7 +1,6 @@
 #include "bench/output/console.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,20 +11,11 @@
 #include <cstdlib>
 #include <utility>
 
-#include "bench/command/program.hpp"
-#include "collectives/base/text.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/text_table.hpp"
 
 namespace hbench {
 namespace {
-
-constexpr std::size_t kLeast = 40;
-
-bool is_set(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0';
-}
 
 /// In front of a verdict's word, and behind it.
 constexpr std::array kColours{std::pair("regressed", "\033[31m"), std::pair("failed", "\033[31m"),
@@ -58,19 +48,11 @@ std::string left_text(double seconds) {
 
 }  // namespace
 
-std::size_t terminal_width(int file) {
-  if (is_set("COLUMNS"))
-    if (const auto columns = parse_number<int>(std::getenv("COLUMNS")); columns && *columns > 0)
-      return std::max(static_cast<std::size_t>(*columns), kLeast);
-  if (isatty(file) == 0) return kAnyWidth;
-  winsize size{};
-  if (ioctl(file, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualWidth;
-  return std::max<std::size_t>(size.ws_col, kLeast);
-}
-
 std::string terminal_text(const Document& document, bool wide) {
   std::string text = text_of(document, wide ? kAnyWidth : terminal_width(STDOUT_FILENO));
-  return isatty(STDOUT_FILENO) != 0 && !is_set("NO_COLOR") ? coloured(std::move(text)) : text;
+  const char* plain = std::getenv("NO_COLOR");
+  const bool colours = isatty(STDOUT_FILENO) != 0 && (plain == nullptr || *plain == '\0');
+  return colours ? coloured(std::move(text)) : text;
 }
 
 std::string first_columns(std::string_view text, std::size_t columns) {
@@ -156,10 +138,10 @@ void Progress::more(double amount) {
   total_ += amount;
 }
 
-void Progress::note(std::string_view line) {
+void Progress::note(std::string_view line, bool even_quiet) {
   const std::lock_guard lock(mutex_);
   if (terminal_ && !quiet()) inform("\r\033[K");
-  if (!quiet()) inform("{}\n", line);
+  if (even_quiet || !quiet()) inform("{}\n", for_people(line, 2));
   draw();
 }
 

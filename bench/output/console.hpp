@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "bench/command/common_options.hpp"
+#include "bench/command/program.hpp"
 #include "reports/document/document.hpp"
 
 namespace hbench {
@@ -35,8 +36,8 @@ class Progress {
   void done(double amount, std::string_view what = {});
   /// There is more work than was known.
   void more(double amount);
-  /// A line that stays, whatever the progress line shows.
-  void note(std::string_view line);
+  /// A line that stays, whatever the progress line shows; `even_quiet` where it is no progress.
+  void note(std::string_view line, bool even_quiet = false);
   /// Takes the live line away until the next call, so that something else can be printed.
   void clear();
 
@@ -59,12 +60,6 @@ class Progress {
   std::condition_variable_any wake_;
   std::jthread thread_;  ///< the last member: it ends before the others
 };
-
-inline constexpr std::size_t kUsualWidth = 80;
-
-/// Columns of the terminal that `file` is, at least 40; `kUsualWidth` where nobody knows how wide it is, and
-/// `kAnyWidth` where it is a file or a pipe. `COLUMNS` in the environment is used instead where it is set.
-std::size_t terminal_width(int file);
 
 /// The document as wide as the terminal that standard output is, or with every column where `wide` (`--wide`). On a
 /// terminal verdicts (regressed, improved, failed) have colours, unless `NO_COLOR` is set.

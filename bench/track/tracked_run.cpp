@@ -128,7 +128,7 @@ ExitCode TrackedRun::launch(Store& store, Run& run, const Launching& launching, 
   for (const Entry& each : entries_) {
     if (interrupted()) break;
     for (const Refusal& refusal : each.experiment->refused())
-      progress.note(fmt::format("left out of {}: {}: {}", each.name, refusal.what, refusal.why));
+      progress.note(fmt::format("left out of {}: {}: {}", each.name, refusal.what, refusal.why), true);
     const LaunchFollower follower{progress, store, run, each.name};
     worst = std::max(worst, each.experiment->launch(launching, follower));
     if (!interrupted()) progress.done(0, fmt::format("measured {}", each.name));

@@ -166,7 +166,7 @@ class CollectiveBench {
                       first ? options_.verbosity : Verbosity::quiet);
     if (first)
       for (const Refusal& refusal : plan_.refused)
-        progress.note(fmt::format("left out: {}: {}", refusal.what, refusal.why));
+        progress.note(fmt::format("left out: {}: {}", refusal.what, refusal.why), true);
     const double share = simulates ? 1 : plan_.cases > 0 ? seconds() / plan_.cases : 0;
     std::string last;
     const auto done = [&](const CaseResult& result) {

@@ -79,7 +79,7 @@ class SweepExecution {
 
   void note_refusals(const Plan& plan) {
     for (const Refusal& refusal : plan.refused)
-      progress_.note(fmt::format("left out: {}: {}", refusal.what, refusal.why));
+      progress_.note(fmt::format("left out: {}: {}", refusal.what, refusal.why), true);
   }
 
   /// The answer, which `early` gives, does not wait for what takes minutes.

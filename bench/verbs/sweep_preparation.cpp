@@ -187,7 +187,7 @@ std::string more_in_words(const SweepPreparation& sweep) {
   const MeasureOptions& measure = sweep.options.measure;
   const auto measured = std::ranges::count(sweep.plan.work, Stage::in_turn, &CaseWork::stage);
   if (measured == 0 || measure.more == 0) return "";
-  return fmt::format(", and at most {:.0f} s more where figures scatter",
+  return fmt::format(", up to {:.0f} s more if figures scatter",
                      static_cast<double>(measured * measure.more) * measure.launch_seconds());
 }
 

@@ -171,5 +171,13 @@ TEST(ProgressLine, IsNoneWhereQuietIsAskedFor) {
   EXPECT_EQ(standard_error(false, quietly), "end");
 }
 
+TEST(QuietProgress, KeepsTheReasonsForWhatIsLeftOut) {
+  testing::internal::CaptureStderr();
+  Progress progress(1, Verbosity::quiet);
+  progress.note("calibrated");
+  progress.note("left out: 8 GPUs: no multiple", true);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "left out: 8 GPUs: no multiple\n");
+}
+
 }  // namespace
 }  // namespace hbench::terminal_test

@@ -207,15 +207,27 @@ TEST(VerbsThatStartRanks, AreRefusedByTheFirstOfTheRanksThatALauncherStarted) {
                                    {"HOROVOD_SIZE", "HOROVOD_RANK"}})
     for (const char* verb : {"sweep", "calibrate"}) {
       const Launched first({{size, "16"}, {rank, "0"}});
-      EXPECT_EQ(
-          complaint({verb, "--quiet"}, 2),
-          fmt::format("hbench: {}=16: a launcher has started hbench {} 16 times\n  run it once, without mpirun or "
-                      "srun: it starts its ranks itself\n",
-                      size, verb));
+      EXPECT_EQ(complaint({verb, "--quiet"}, 2),
+                fmt::format("hbench: {}=16: a launcher has started hbench {} 16 times\n  run it once, without mpirun, "
+                            "srun or torchrun: it starts its ranks itself\n",
+                            size, verb));
       const Launched second(std::map<std::string, std::string>{{rank, "1"}});
       EXPECT_EQ(complaint({verb, "--quiet"}, 0), "");
     }
   EXPECT_TRUE(std::filesystem::is_empty("."));
+}
+
+TEST(VerbsThatStartRanks, AreRefusedAmongRanksOfTorchrunAndNotInAPodOfAPyTorchJob) {
+  const std::vector<std::string> none{"sweep", "--gpus", "none"};
+  const std::string alone = complaint(none, 2);
+  {
+    const Launched rank({{"WORLD_SIZE", "16"}, {"RANK", "0"}, {"LOCAL_RANK", "0"}});
+    EXPECT_THAT(complaint(none, 2), HasSubstr("WORLD_SIZE=16: a launcher has started hbench sweep 16 times"));
+  }
+  const Launched other({{"WORLD_SIZE", "16"}, {"RANK", "3"}, {"LOCAL_RANK", "3"}});
+  EXPECT_EQ(complaint(none, 0), "");
+  unsetenv("LOCAL_RANK");
+  EXPECT_EQ(complaint(none, 2), alone);
 }
 
 TEST(VerbsThatStartRanks, RunInOneProcessAndInATerminalOfSlurm) {
