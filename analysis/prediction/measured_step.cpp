@@ -31,9 +31,9 @@ MeasuredStep parse_measured_step(std::string_view text) {
               "write its time and its GPUs, such as 313ms@32");
 }
 
-void take_measured_step(Plan& plan, const MeasuredStep& measured) {
+void take_measured_step(std::span<PlannedCase> planned, Catalog& catalog, const MeasuredStep& measured) {
   std::vector<PlannedCase*> cases;
-  for (PlannedCase& each : plan.cases)
+  for (PlannedCase& each : planned)
     if (each.asked.evidence == Evidence::simulated) cases.push_back(&each);
   const auto differs = [&](const PlannedCase* each) { return !is_same_training(each->asked, cases.front()->asked); };
   if (cases.empty() || std::ranges::any_of(cases, differs))
@@ -46,18 +46,18 @@ void take_measured_step(Plan& plan, const MeasuredStep& measured) {
     throw Error(ExitCode::usage, fmt::format("the step is of {} GPUs, which are not asked for", measured.gpus),
                 fmt::format("add them to --gpus: {},...", measured.gpus));
   const PlannedCase& at = **found;
-  const SimulatedStep simulated = SimulatedRunner(plan.catalog).step(at);
+  const SimulatedStep simulated = SimulatedRunner(catalog).step(at);
   const double off = std::log(measured.time / simulated.step());
   if (std::abs(off) > std::log(kOfSomethingElse))
     throw Error(ExitCode::usage,
                 fmt::format("a step on {} GPUs of {} is simulated to take {}, not {}", at.asked.gpus, at.asked.profile,
                             format(simulated.step()), format(measured.time)),
                 "give the time of one step, and the --batch of a GPU in it");
-  const double network = plan.catalog.profiles.at(at.asked.profile).domains_of(at.asked.gpus) > 1
+  const double network = catalog.profiles.at(at.asked.profile).domains_of(at.asked.gpus) > 1
                              ? std::min(1.0, simulated.times.communication / simulated.times.step)
                              : 0;
-  plan.catalog.measured_shift = kShiftByStep * off;
-  plan.catalog.measured_shift_inside = plan.catalog.measured_shift * (1 - network);
+  catalog.measured_shift = kShiftByStep * off;
+  catalog.measured_shift_inside = catalog.measured_shift * (1 - network);
   for (PlannedCase* each : cases)
     each->asked.source +=
         fmt::format("; a step of {} on {} GPUs, given by --measured", format(measured.time), at.asked.gpus);

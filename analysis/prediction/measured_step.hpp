@@ -2,7 +2,11 @@
 
 /// A step of the very training that somebody has measured, and what it says of its steps on other numbers of GPUs.
 
-#include "analysis/prediction/plan.hpp"
+#include <span>
+
+#include "analysis/prediction/case_strategy.hpp"
+#include "analysis/prediction/data.hpp"
+#include "analysis/prediction/request.hpp"
 
 namespace hbench {
 
@@ -12,8 +16,8 @@ namespace hbench {
 /// 0.7 to 1 do as well (`OneMeasuredStep`).
 inline constexpr double kShiftByStep = 0.85;
 
-/// Gives the catalogue of `plan` what the measured step says (`Catalog::measured_shift`). \throws Error (usage) where
-/// simulated cases differ in more than their GPUs, or the step cannot be one of them.
-void take_measured_step(Plan& plan, const MeasuredStep& measured);
+/// Gives `catalog`, of what the cases name, what the measured step says (`Catalog::measured_shift`), and the simulated
+/// ones its source. \throws Error (usage) where they differ in more than their GPUs, or the step cannot be one of them.
+void take_measured_step(std::span<PlannedCase> planned, Catalog& catalog, const MeasuredStep& measured);
 
 }  // namespace hbench

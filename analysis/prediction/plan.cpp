@@ -466,7 +466,7 @@ Plan PlanBuilder::finish() {
     refuse(fmt::format("{} on {} GPUs", pair.first, fmt::join(gpus, ", ")), pair.second);
   check_gpu_rates();
   if (plan_.cases.empty() && plan_.published.empty()) nothing_left();
-  if (request_.measured.time.value > 0) take_measured_step(plan_, request_.measured);
+  if (request_.measured.time.value > 0) take_measured_step(plan_.cases, plan_.catalog, request_.measured);
   return std::move(plan_);
 }
 

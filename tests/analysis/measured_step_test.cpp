@@ -1,6 +1,7 @@
 /// A step that somebody has measured, and what it makes of steps on other numbers of GPUs.
 
 #include "analysis/prediction/measured_step.hpp"
+#include "analysis/prediction/plan.hpp"
 
 #include <fmt/format.h>
 
