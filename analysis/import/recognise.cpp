@@ -73,15 +73,16 @@ void refuse_printed(std::string_view text, std::string_view file_name) {
                   fmt::format("its JSON is read: run it with {}", printed.flag));
 }
 
-/// The flags that take the first number of a text that has a name before it and its unit behind it; else an example.
+/// The flags that take the first number of a text that has a word before it and its unit behind it; else an example.
 std::string pattern_for(std::string_view text) {
   constexpr std::string_view kUnit = "([A-Za-z]+(?:/[A-Za-z]+)*)", kNumber = "([0-9]+(?:[.,][0-9]+)*)";
   const auto group = [](std::string_view number) { return number.find(',') == number.npos ? "" : ","; };
   for (const TextMatch& match :
-       matches_of(fmt::format(R"(([A-Za-z][\w/ ]*[:= ] *){} ?{}(?:[^\w/]|$))", kNumber, kUnit), text))
+       matches_of(fmt::format(R"(([A-Za-z]{{3}}[\w/ ]*[:= ] *){} ?{}(?:[^\w/]|$))", kNumber, kUnit), text))
     if (measured_unit(match[3]) && grouped_number(match[2]))
       return fmt::format("'{}([0-9.{}]+)' --unit {}", match[1], group(match[2]), match[3]);
-  for (const TextMatch& match : matches_of(fmt::format(R"(([A-Za-z][\w/ ]*)\({}\)([:=] *){})", kUnit, kNumber), text))
+  for (const TextMatch& match :
+       matches_of(fmt::format(R"(([A-Za-z]{{3}}[\w/ ]*)\({}\)([:=] *){})", kUnit, kNumber), text))
     if (measured_unit(match[2]))
       return fmt::format(R"('{}\({}\){}([0-9.{}]+)' --unit {})", match[1], match[2], match[3], group(match[4]),
                          match[2]);
