@@ -153,7 +153,7 @@ TEST(MeasuredPlace, LetsRanksShareNoCores) {
   EXPECT_EQ(plan.refused[0].why, "ranks share GPUs alone; --oversubscribe lets them share cores");
 }
 
-TEST(MeasuredPlace, CompressesWithTheExecutorThatCan) {
+TEST(MeasuredPlace, CompressesOverNcclWhatHasKernelsForAGpu) {
   SweepRequest request = measured_request();
   request.gpus = {4};
   request.algorithms = {"ring"};
@@ -161,8 +161,8 @@ TEST(MeasuredPlace, CompressesWithTheExecutorThatCan) {
   request.fusions = {"ddp"};
   const Plan plan = plan_of(request, machine_of_four_gpus());
   if (!cuda_compresses(*parse_compressor("fp16").compressor)) GTEST_SKIP() << "built without CUDA: no codecs on GPUs";
-  // NCCL's messages carry elements as they are, so what encodes every hop goes by our kernels.
-  EXPECT_THAT(executors_of(plan), ElementsAre("ring on 4: cuda", "ring on 4: nccl-p2p"));
+  EXPECT_THAT(executors_of(plan), ElementsAre("ring on 4: nccl-p2p", "ring on 4: nccl-p2p"))
+      << "one encodes every hop, the other once";
   request.compressors = {"dgc"};
   const std::vector<Refusal> refused = plan_of(request, machine_of_four_gpus()).refused;
   ASSERT_EQ(refused.size(), 1U);
@@ -170,7 +170,7 @@ TEST(MeasuredPlace, CompressesWithTheExecutorThatCan) {
 }
 
 // Both code the messages that leave a rank.
-TEST(MeasuredPlace, TrainsByMomentaWithTheExecutorThatCodesMessages) {
+TEST(MeasuredPlace, TrainsByMomentaOverNccl) {
   SweepRequest request = measured_request();
   request.gpus = {4};
   request.algorithms = {"ring"};
@@ -179,7 +179,7 @@ TEST(MeasuredPlace, TrainsByMomentaWithTheExecutorThatCodesMessages) {
   const Plan plan = plan_of(request, machine_of_four_gpus());
   if (!cuda_compresses(*parse_compressor("fp16").compressor)) GTEST_SKIP() << "built without CUDA: no codecs on GPUs";
   EXPECT_THAT(plan.refused, IsEmpty());
-  EXPECT_THAT(executors_of(plan), ElementsAre("ring on 4: cuda", "ring on 4: cuda"));
+  EXPECT_THAT(executors_of(plan), ElementsAre("ring on 4: nccl-p2p", "ring on 4: nccl-p2p"));
 }
 
 TEST(MeasuredPlace, TrainsInThePrecisionThatWasAskedFor) {
