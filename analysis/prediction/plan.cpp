@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "analysis/prediction/case_memory.hpp"
 #include "analysis/prediction/measured_step.hpp"
@@ -135,16 +134,6 @@ void PlanBuilder::check_gpu_rates() const {
   request_.check_gpu_rates(of_clusters, known);
 }
 
-/// Refuses recommenders, whose embeddings no step here exchanges.
-void refuse_sparse(const std::string& name) {
-  constexpr std::array<std::string_view, 5> kSparse{"dlrm", "dcn", "deepfm", "wide-deep", "wide_deep"};
-  const auto is_this = [lower = lower_case(name)](std::string_view each) { return lower.starts_with(each); };
-  if (std::ranges::any_of(kSparse, is_this))
-    throw Error(ExitCode::usage,
-                fmt::format("'{}' has sparse embeddings, which are not modelled: only dense gradients are", name),
-                "ask for its dense layers alone, in a timeline that hbench import-job makes of a trace of them");
-}
-
 void PlanBuilder::check_names() const {
   for (const std::string& name : request_.algorithms)
     if (name != kAuto) parse_algorithm_rule(name);
@@ -155,12 +144,7 @@ void PlanBuilder::check_names() const {
   for (const std::string& name : request_.workloads) {
     if (is_model_file(name)) throw no_timeline(name);
     if (is_file_name(name) || data_.traces.has(name) || contains(limits_.models, name)) continue;
-    std::vector<std::string_view> known(data_.traces.names().begin(), data_.traces.names().end());
-    for (const PublishedShape& shape : published_shapes()) known.push_back(shape.name);
-    for (const std::string& model : limits_.models)
-      if (!contains(data_.traces.names(), model)) known.push_back(model);
-    refuse_sparse(name);
-    throw unknown_name("workload", name, known);
+    throw data_.traces.unknown(name, limits_.models);
   }
 }
 

@@ -42,7 +42,8 @@ void select(std::vector<CaseResult>& published, const std::vector<std::string>& 
   for (const CaseResult& each : published) known.insert(each.asked.*field);
   for (const std::string& name : names) {
     if (!known.contains(name))
-      throw unknown_name(what, name, std::vector<std::string_view>(known.begin(), known.end()));
+      throw unknown_name(what, name, std::vector<std::string_view>(known.begin(), known.end()),
+                         fmt::format("hbench list {}s", what));
     asked.insert(name);
   }
   std::erase_if(published, [&](const CaseResult& each) { return !asked.contains(each.asked.*field); });

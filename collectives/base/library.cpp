@@ -17,8 +17,8 @@ Error Availability::error(std::string_view doing) const {
 
 bool is_file_name(std::string_view name) { return name.find('/') != std::string_view::npos || name.ends_with(".toml"); }
 
-TomlLibrary::TomlLibrary(std::filesystem::path folder, std::string what)
-    : folder_(std::move(folder)), what_(std::move(what)) {
+TomlLibrary::TomlLibrary(std::filesystem::path folder, std::string what, std::string listing)
+    : folder_(std::move(folder)), what_(std::move(what)), listing_(std::move(listing)) {
   std::error_code status;
   for (const auto& entry : std::filesystem::directory_iterator(folder_, status))
     if (entry.path().extension() == ".toml") names_.push_back(entry.path().stem().string());
@@ -38,7 +38,7 @@ NamedText TomlLibrary::read(std::string_view name_or_file) const {
     return {own, read_file(folder_ / own)};
   if (is_file_name(name_or_file)) return {std::string(name_or_file), read_file(std::string(name_or_file))};
   const std::vector<std::string_view> known(names_.begin(), names_.end());
-  if (std::ranges::find(known, name_or_file) == known.end()) throw unknown_name(what_, name_or_file, known);
+  if (std::ranges::find(known, name_or_file) == known.end()) throw unknown_name(what_, name_or_file, known, listing_);
   const std::string file = std::string(name_or_file) + ".toml";
   return {file, read_file(folder_ / file)};
 }

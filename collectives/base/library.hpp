@@ -24,8 +24,9 @@ bool is_file_name(std::string_view name);
 /// Immutable.
 class TomlLibrary {
  public:
-  /// `what` names an entry in messages: `profile`. \throws Error (environment) when `folder` cannot be read.
-  TomlLibrary(std::filesystem::path folder, std::string what);
+  /// `what` names an entry in messages: `profile`. `listing` is as in `unknown_name`. \throws Error (environment) when
+  /// `folder` cannot be read.
+  TomlLibrary(std::filesystem::path folder, std::string what, std::string listing = {});
   /// Sorted.
   const std::vector<std::string>& names() const { return names_; }
   const std::filesystem::path& folder() const { return folder_; }
@@ -35,7 +36,7 @@ class TomlLibrary {
 
  private:
   std::filesystem::path folder_;
-  std::string what_;
+  std::string what_, listing_;
   std::vector<std::string> names_;
 };
 

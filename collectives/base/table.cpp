@@ -43,19 +43,19 @@ std::string nearest_name(std::string_view word, std::span<const std::string_view
   return std::string(best);
 }
 
-Error unknown_name(std::string_view what, std::string_view word, std::span<const std::string_view> known) {
+Error unknown_name(std::string_view what, std::string_view word, std::span<const std::string_view> known,
+                   std::string_view listing) {
   constexpr std::size_t kMostNamed = 40, kNearest = 6;
   const std::string meant = nearest_name(word, known);
   std::string message = fmt::format("no {} '{}'", what, word);
   if (!meant.empty()) message += fmt::format("; did you mean '{}'?", meant);
-  if (known.size() <= kMostNamed || (what != "workload" && what != "profile"))
+  if (known.size() <= kMostNamed || listing.empty())
     return Error(ExitCode::usage, message, fmt::format("known: {}", fmt::join(known, ", ")));
   std::vector<std::string_view> near(known.begin(), known.end());
   std::ranges::stable_sort(near, {}, [&](std::string_view name) { return edit_distance(word, name); });
   near.resize(kNearest);
-  return Error(
-      ExitCode::usage, message,
-      fmt::format("known: {} and {} more (hbench list {}s)", fmt::join(near, ", "), known.size() - kNearest, what));
+  return Error(ExitCode::usage, message,
+               fmt::format("known: {} and {} more ({})", fmt::join(near, ", "), known.size() - kNearest, listing));
 }
 
 }  // namespace hbench

@@ -18,9 +18,10 @@ namespace hbench {
 /// The name among `known` nearest to `word`, or empty when none is near enough to be meant.
 std::string nearest_name(std::string_view word, std::span<const std::string_view> known);
 
-/// The error for an unknown name: `no <what> 'rng'; did you mean 'ring'?` and the list as hint;
-/// of a long one of workloads or profiles the nearest, and which verb has all.
-Error unknown_name(std::string_view what, std::string_view word, std::span<const std::string_view> known);
+/// The error for an unknown name: `no <what> 'rng'; did you mean 'ring'?` and the list as hint; of a long one that a
+/// command prints (`listing`: `hbench list profiles`) the nearest, and that command.
+Error unknown_name(std::string_view what, std::string_view word, std::span<const std::string_view> known,
+                   std::string_view listing = {});
 
 /// The names of a family, in table order.
 template <class T>

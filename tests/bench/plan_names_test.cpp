@@ -5,6 +5,7 @@
 #include "collectives/base/parameters.hpp"
 #include "tests/bench/own_timeline.hpp"
 #include "tests/bench/plan_example.hpp"
+#include "tests/bench/run_verb.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -68,6 +69,7 @@ TEST(UnknownName, OfARecommenderSaysWhatIsNotModelled) {
   expect_error([] { plan_of(request_with(&SweepRequest::workloads, "DLRM")); }, ExitCode::usage,
                "'DLRM' has sparse embeddings, which are not modelled: only dense gradients are",
                HasSubstr("dense layers"));
+  expect_refused("choose", {"--workload", "deepfm", "--gpus", "8"}, "'deepfm' has sparse embeddings", "dense layers");
 }
 
 TEST(UnknownName, ThatResemblesNothingGetsTheList) {

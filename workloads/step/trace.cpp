@@ -8,6 +8,8 @@
 #include <cmath>
 #include <set>
 
+#include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/base/toml_reader.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/fusion/fusion.hpp"
@@ -214,8 +216,23 @@ Trace TraceLibrary::load(std::string_view name_or_file) const {
   if (is_model_file(name_or_file)) throw no_timeline(name_or_file);
   if (is_transformer(name_or_file) || find_published_shape(name_or_file) != nullptr)
     return computed_trace(name_or_file);
+  if (!is_file_name(name_or_file) && !has(name_or_file)) throw unknown(name_or_file);
   const NamedText file = files_.read(name_or_file);
   return parse_trace(file.text, file.file_name);
+}
+
+Error TraceLibrary::unknown(std::string_view name, std::span<const std::string> others) const {
+  constexpr std::array<std::string_view, 5> kSparse{"dlrm", "dcn", "deepfm", "wide-deep", "wide_deep"};
+  const auto is_this = [lower = lower_case(std::string(name))](auto each) { return lower.starts_with(each); };
+  if (std::ranges::any_of(kSparse, is_this))
+    return Error(ExitCode::usage,
+                 fmt::format("'{}' has sparse embeddings, which are not modelled: only dense gradients are", name),
+                 "ask for its dense layers alone, in a timeline that hbench import-job makes of a trace of them");
+  std::vector<std::string_view> known(names().begin(), names().end());
+  for (const PublishedShape& shape : published_shapes()) known.push_back(shape.name);
+  for (const std::string& other : others)
+    if (std::ranges::find(names(), other) == names().end()) known.push_back(other);
+  return unknown_name("workload", name, known, "hbench list workloads");
 }
 
 }  // namespace hbench

@@ -6,10 +6,12 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "collectives/base/error.hpp"
 #include "collectives/base/library.hpp"
 #include "workloads/step/timeline.hpp"
 #include "workloads/step/transformer.hpp"
@@ -65,7 +67,7 @@ Trace computed_trace(std::string_view name);
 class TraceLibrary {
  public:
   /// \throws Error (environment) when `folder` cannot be read.
-  explicit TraceLibrary(const std::filesystem::path& folder) : files_(folder, "workload") {}
+  explicit TraceLibrary(const std::filesystem::path& folder) : files_(folder, "workload", "hbench list workloads") {}
   /// Sorted.
   const std::vector<std::string>& names() const { return files_.names(); }
   /// From now on `load` knows a trace of the user's by its name, in the place of any other.
@@ -76,6 +78,9 @@ class TraceLibrary {
   /// A known name, a path to a trace file (recognised by `/` or `.toml`), or a transformer as `computed_trace` reads
   /// it. \throws Error (usage).
   Trace load(std::string_view name_or_file) const;
+  /// The error of a name that `load` does not know, nor what knows `others` too. Recommenders have a reason of their
+  /// own: no step here exchanges sparse embeddings.
+  Error unknown(std::string_view name, std::span<const std::string> others = {}) const;
 
  private:
   TomlLibrary files_;
