@@ -35,7 +35,7 @@ struct ExpectedSize {
   std::string basis;  ///< a `TimeBasis` in words
 
   Normality normality() const;  ///< \pre it was measured
-  /// Whether it is in the half of the band, on logarithms, that is next to what is expected. \pre it was measured
+  /// Returns whether it is in the half of the band, on logarithms, next to what is expected. \pre it was measured
   bool is_usual() const { return *measured * *measured < expected * high; }
   double ratio() const { return *measured / expected; }
 };

@@ -84,7 +84,7 @@ class NcclTestsTable {
   /// The row of a line; none where it is not one.
   std::optional<Read> read(std::string_view line) const;
 
-  /// What is wrong with the units behind the names; empty where nothing is.
+  /// Says what is wrong with the units behind the names; empty where nothing is.
   const std::string& fault() const { return fault_; }
   bool has_cpu_times() const { return cpu_times_; }
   bool has(NcclTestsColumn::Field field) const {

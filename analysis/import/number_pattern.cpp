@@ -263,7 +263,8 @@ std::vector<NumberPattern::Found> NumberPattern::find(std::string_view text) con
   return all;
 }
 
-/// Of commands, each below a heading of its own, the headings are names; lines of a log may stand above others.
+/// Adds headings to words: they are names of commands where each number has one of its own; lines of a log may stand
+/// above others.
 void NumberPattern::add_headings(std::vector<Found>& found) {
   std::set<std::string> headings;
   for (const Found& each : found)

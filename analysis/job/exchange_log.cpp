@@ -75,7 +75,7 @@ Explained explained(std::span<const Symbol> sequence, std::size_t period, const 
 
 /// Losses, norms and flags have fewer, a bucket of gradients has more.
 constexpr std::int64_t kFewElements = 64, kFewBytes = 256;
-/// Pauses that are rarer than one in so many are no step's, but such as a checkpoint's.
+/// The number of pauses of which one alone is no step's, but such as a checkpoint's.
 constexpr std::size_t kRare = 32;
 /// Groups that reduce less than this part of all bytes may miss in a step.
 constexpr double kLittle = 0.01;

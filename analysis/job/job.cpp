@@ -90,9 +90,9 @@ Seconds held_by(const ComparedStep& step, Seconds then = Seconds(INFINITY)) {
   return held;
 }
 
-/// What a step would be shorter if a rank came when a usual one does: what this waits more than it, with nothing
-/// beside. Where the passes are not known it is what it waits more in one exchange: who is late once is so in all that
-/// follow.
+/// Returns what a step would be shorter if a rank came when a usual one does: what this waits more than it, with
+/// nothing beside. Where the passes are not known it is what it waits more in one exchange: who is late once is so in
+/// all that follow.
 Seconds costs_of(const JobSteps& steps, std::size_t rank, std::size_t usual) {
   const auto more = [&](auto value) {
     const std::optional<Seconds> own = median_of(steps.ranks[rank], value), its = median_of(steps.ranks[usual], value);

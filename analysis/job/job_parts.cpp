@@ -52,7 +52,7 @@ JobTensors known_tensors(std::size_t gradients, const std::vector<TensorGroup>& 
   return {};
 }
 
-/// Of whatever group.
+/// Returns whether an exchange carries gradients, of whatever group.
 bool carries_gradients(const RecordedCollective& exchange) {
   return exchange.in_backward && is_reduction(exchange.operation);
 }

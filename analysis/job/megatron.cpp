@@ -171,7 +171,7 @@ class MegatronReader {
           (known->time == *time || (known == std::prev(log_.iterations.end()) && next_.world == 0)))
         return;
       if (known != log_.iterations.end() || (next_.world > 0 && next_.world != log_.world)) {
-        // What was printed since the last iteration are the settings of the run; a run may print none.
+        // The settings of the run were printed since the last iteration; a run may print none.
         if (next_.world > 0) log_ = next_;
         log_.iterations.clear();
         ++runs_;

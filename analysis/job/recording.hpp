@@ -35,7 +35,7 @@ struct RecordedCollective {
   std::optional<Seconds> began;     ///< when it began on its device or thread
   std::optional<Seconds> duration;  ///< from there to its end; waiting for other ranks is a part of it
   Seconds alone;                    ///< of it, with no kernel of the model at work beside it; 0: not known
-  /// Of it, the end, until which the backward pass stood still with kernels that had been launched; 0: not known.
+  /// The end of it, until which the backward pass stood still with kernels that had been launched; 0: not known.
   Seconds held;
 };
 

@@ -25,8 +25,8 @@ struct Data {
 struct Catalog {
   std::map<std::string, Profile, std::less<>> profiles;
   std::map<std::string, Trace, std::less<>> traces;
-  /// By how much, on logarithms, steps of several GPUs are longer than is simulated, as one that was measured says of
-  /// the one training that is asked for (`take_measured_step`), and of those within one domain; 0: none was.
+  /// The logarithm by which steps of several GPUs are longer than is simulated, as one that was measured says of the
+  /// one training that is asked for (`take_measured_step`), and that of those within one domain; 0: none was measured.
   double measured_shift = 0, measured_shift_inside = 0;
 };
 

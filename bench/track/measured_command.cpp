@@ -63,7 +63,7 @@ CommandLaunch understood(const MeasuredCommand& command, const std::string& prin
   const std::string out = without_colours(printed), name = fmt::format("the output of {}", command.name);
   try {
     ImportedOutput output = command.pattern != nullptr
-                                ? command.pattern->read(out, name)
+                                ? command.pattern->read(printed, name)
                                 : recognise(out, name).parse(out, name, {.better = command.better});
     if (!output.later.empty())
       throw Error(ExitCode::usage, fmt::format("{}: it has the same cases {} times", name, output.later.size() + 1),

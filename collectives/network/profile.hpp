@@ -194,7 +194,7 @@ Profile parse_profile(std::string_view toml, std::string_view file_name, const s
 class ProfileLibrary {
  public:
   /// \throws Error (environment) when `folder` cannot be read.
-  explicit ProfileLibrary(const std::filesystem::path& folder) : files_(folder, "profile") {}
+  explicit ProfileLibrary(const std::filesystem::path& folder) : files_(folder, "profile", "hbench list profiles") {}
   /// Sorted.
   const std::vector<std::string>& names() const { return files_.names(); }
   /// A known name or a path to a TOML file (recognised by `/` or `.toml`). \throws Error (usage).

@@ -8,7 +8,7 @@ namespace {
 
 /// Staged messages begin on cache lines of their own.
 constexpr std::size_t kAlignment = 64;
-/// ... and have room to begin as what they are added to does: a GPU then takes so many bytes at a time.
+/// ... and have room to begin as what they are added to does: a GPU then takes 16 bytes at a time.
 constexpr std::size_t kPhase = 16;
 
 bool overlaps_any(const Transfer& transfer, const std::vector<Transfer>& others) {

@@ -56,12 +56,12 @@ TEST(OneMeasuredStep, MakesOthersOfTheSameTrainingRight) {
     for (const Validation& other : all) {
       if (!is_same_training(measured, other)) continue;
       const bool inside = known.profiles.load(other.asked.profile).nodes_of(other.asked.gpus) == 1;
-      const double told = all_shift * (inside ? 1 - measured.residual.communication : 1);
+      const double shift = all_shift * (inside ? 1 - measured.residual.communication : 1);
       const double off = std::log(other.published / other.predicted);
       const double slower = std::log(other.high / other.predicted), faster = std::log(other.predicted / other.low);
       without += std::abs(std::expm1(-off));
-      with += std::abs(std::expm1(told - off));
-      held += off - told <= left_by_step(slower) && told - off <= left_by_step(faster) ? 1 : 0;
+      with += std::abs(std::expm1(shift - off));
+      held += off - shift <= left_by_step(slower) && shift - off <= left_by_step(faster) ? 1 : 0;
       width += slower + faster;
       width_with += left_by_step(slower) + left_by_step(faster);
       ++pairs;

@@ -129,7 +129,7 @@ TEST(Profile, TakesNoNetworkForTcpThatIsKnownToBeAnother) {
   EXPECT_EQ(path_of(parse(soon)), 100);
 }
 
-/// What one node carried by TCP, in Gbit/s, on a line of so many; `accuracy.md` says where each is from.
+/// A line, and what one node carried by TCP on it, in Gbit/s; `accuracy.md` says where each is from.
 struct CarriedByTcp {
   const char* source;
   double line, carried;

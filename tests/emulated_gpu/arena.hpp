@@ -1,7 +1,7 @@
 #pragma once
 
 /// The memory of all emulated GPUs: a range of addresses of which no part is used twice, so that memory that was freed
-/// is never anything else again, and a device's addresses are told from the host's.
+/// is never anything else again, and a device's addresses differ from the host's.
 
 #include <atomic>
 #include <cstddef>
