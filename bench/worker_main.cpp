@@ -2,11 +2,8 @@
 
 #include "bench/command/program.hpp"
 #include "bench/front/fuller_program.hpp"
-#include "bench/launch/installation.hpp"
 #include "bench/verbs/worker.hpp"
 #include "bench/version.hpp"
-
-std::filesystem::path hbench::fuller_program() { return installation().trainer; }
 
 int main(int argc, char** argv) {
   return hbench::run_program(argc, argv, hbench::all_verbs(), hbench::version_text(),

@@ -13,7 +13,7 @@
 
 namespace hbench {
 
-/// The next program after this one. Each program's main file has it.
+/// The next program after this one: main.cpp has that of hbench, trainer_next.cpp that of all others.
 std::filesystem::path fuller_program();
 
 /// Returns whether that program is where it belongs, and does not start it.

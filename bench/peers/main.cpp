@@ -4,12 +4,8 @@
 
 #include <exception>
 
-#include "bench/front/fuller_program.hpp"
-#include "bench/launch/installation.hpp"
 #include "bench/peers/peers.hpp"
 #include "bench/verbs/worker.hpp"
-
-std::filesystem::path hbench::fuller_program() { return installation().trainer; }
 
 int main(int argc, char** argv) {
   using namespace hbench;
