@@ -5,6 +5,7 @@
 
 #include "bench/worker/pattern.hpp"
 #include "collectives/arithmetic/arithmetic.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace hbench::collective_pattern_test {
 namespace {
@@ -48,7 +49,7 @@ TEST(Judge, AcceptsTheRightResultOfEveryTypeOperationAndGoal) {
   for (const CollectiveKind collective : kCollectiveKinds)
     for (const DataTypeEntry* type : data_types())
       for (const ReduceOpEntry* op : reduce_ops())
-        for (const int workers : {1, 2, 3, 8, 23, 127}) {
+        for (const int workers : support::kSanitized ? std::vector{1, 3, 8} : std::vector{1, 2, 3, 8, 23, 127}) {
           const Pattern pattern = pattern_of(collective, type->type, op->op, workers);
           const std::vector<Buffer> buffers = results(pattern, inputs(pattern));
           for (Rank rank = 0; rank < workers; ++rank)

@@ -6,6 +6,7 @@
 #include "tests/bench/plan_example.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/matchers.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace hbench::simulate_each_test {
 namespace {
@@ -56,7 +57,8 @@ TEST(SimulateEach, GivesWhatOneRunnerGivesInTheSameOrder) {
 
 // Then those with large schedules take turns: of 256 GPUs their bytes are counted.
 TEST(SimulateEach, SimulatesEverythingWhereThereIsHardlyAnyMemory) {
-  const Plan plan = varied_plan({256});
+  Plan plan = varied_plan({256});
+  if (support::kSanitized) plan.cases.erase(plan.cases.begin() + 2, plan.cases.end());
   EXPECT_GT(simulation_bytes(plan.cases.back(), plan.catalog), 1);
   EXPECT_EQ(side_by_side(plan, {.memory = 1}).size(), plan.cases.size());
 }

@@ -13,6 +13,7 @@
 #include "tests/collectives/shared_ranks.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/matchers.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace hbench::shared_test {
 namespace {
@@ -185,11 +186,12 @@ TEST(Shared, BeginAgainOftenWhereBlocksAreShared) { restart_often(4, 100000, 300
 TEST(Shared, UseTheSameControlBlocksOverAndOver) {
   Endpoints endpoints = make_shared_thread_endpoints(2, kPart);
   const Schedule schedule = direct(2);
+  constexpr std::size_t kLarge = support::kSanitized ? 20'000 : 100'000;
   run_ranks(endpoints, [&](Endpoint& endpoint) {
-    const std::span<std::byte> memory = endpoint.allocate(400'000);
+    const std::span<std::byte> memory = endpoint.allocate(4 * kLarge);
     // Small and larger in turn: one rank adds up the small ones, and an odd number gives each control block both.
     for (int run = 0; run < 2 * SharedSegment::kControls + 3; ++run) {
-      const std::span<float> values(reinterpret_cast<float*>(memory.data()), run % 3 == 0 ? 100'000 : 5);
+      const std::span<float> values(reinterpret_cast<float*>(memory.data()), run % 3 == 0 ? kLarge : 5);
       std::ranges::fill(values, static_cast<float>(run % 100));
       wait_for(*endpoint.prepare(schedule, Operand::of(values), nullptr), kTimeout, "reuse");
       if (values[4] != static_cast<float>(2 * (run % 100))) throw std::runtime_error("a wrong sum");

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "tests/support/matchers.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/workloads/counting_compute.hpp"
 
 namespace hbench::async_servers_test {
@@ -43,10 +44,12 @@ TEST(AsyncServers, ApplyWhatEachWorkerPushesOnce) {
                           {.workers = 3, .servers = 2},
                           {.workers = 2, .servers = 2, .colocated = true},
                           {.workers = 4, .servers = 3, .colocated = true}};
+  const std::vector<const char*> fusions =
+      support::kSanitized ? std::vector{"ddp"} : std::vector{"none", "ddp", "horovod:64MiB:1ms"};
   for (const char* method : {"async-ps", "ssp:0", "ssp:2"})
     for (const World& world : worlds)
       for (const char* placement : {"greedy", "round-robin", "sliced"})
-        for (const char* fusion : {"none", "ddp", "horovod:64MiB:1ms"})
+        for (const char* fusion : fusions)
           for (const bool overlap : {true, false}) {
             SCOPED_TRACE(fmt::format("{} {}+{} {} {}", method, world.workers, world.servers, placement, fusion));
             TrainingRequest request = counting_request(method, world, placement, fusion);
