@@ -385,13 +385,14 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
     return refuse(fmt::format("{} on GPUs of {:.0f} GB", trace.name, profile.gpu_memory.value / 1e9), std::move(why));
   if (own_traces_.contains(trace.name)) asked.model_digest = trace_digests_.at(trace.name);
   asked.implementation = is_timed(evidence) ? kEmulationRevision : kSimulatorRevision;
-  asked.source = fmt::format("profile {} ({}); timeline {} ({}, {}); {}one GPU: {}", profile.name, profile.digest,
-                             trace.name, trace_digests_.at(trace.name), trace.source, precision_text(request_, bytes),
-                             rate_source(request_, profile, trace));
-  if (request_.node_rate > 0) {
+  std::string node;
+  if (request_.node_rate > 0) {  // which may say how fast one GPU is
     set_node_rate(plan_.catalog, planned(asked, strategy), request_.node_rate);
-    asked.source += fmt::format("; one full node: {:g} samples/s, given by --single-node-rate", request_.node_rate);
+    node = fmt::format("; one full node: {:g} samples/s, given by --single-node-rate", request_.node_rate);
   }
+  asked.source = fmt::format("profile {} ({}); timeline {} ({}, {}); {}one GPU: {}{}", profile.name, profile.digest,
+                             trace.name, trace_digests_.at(trace.name), trace.source, precision_text(request_, bytes),
+                             rate_source(request_, profile, trace), node);
   add(asked, strategy);
 }
 

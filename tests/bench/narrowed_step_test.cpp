@@ -70,6 +70,20 @@ TEST(NodeRate, MakesTheGpusFasterThatNobodyMeasuredAndNoStepFasterThanItsComputa
   EXPECT_NEAR(*slower.efficiency, 0.8, 0.02);
 }
 
+TEST(NodeRate, ThatWasMeasuredCountsMoreThanWhatAModelSaysOfItsGpus) {
+  SweepRequest request = small_request();
+  request.gpus = {8};
+  request.workloads = {"transformer:kind=bert,layers=24,hidden=1024,heads=16,vocab=30522,seq=128"};
+  request.profiles = {"dgx-1-v100"};
+  request.batch = 32;
+  request.precision = "fp16";
+  const Point modelled = point_with(request, 0);
+  EXPECT_THAT(modelled.baseline, HasSubstr("one GPU (modelled)"));
+  const Point measured = point_with(request, 3 * 8 * 32 / modelled.step_seconds);
+  EXPECT_NEAR(measured.step_seconds, modelled.step_seconds / 3, 0.01 * modelled.step_seconds);
+  EXPECT_THAT(measured.baseline, StartsWith("one GPU without"));
+}
+
 TEST(NodeRate, ThatNoSuchNodeMakesIsRefusedWithTheBatchOfTheQuestion) {
   SweepRequest request = small_request();
   request.gpus = {8};

@@ -9,6 +9,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "workloads/step/precision.hpp"
 
 namespace hbench::plan_names_test {
 namespace {
@@ -71,6 +72,10 @@ TEST(UnknownName, OfARecommenderSaysWhatIsNotModelled) {
                HasSubstr("dense layers"));
   expect_refused("choose", {"--workload", "deepfm", "--gpus", "8"}, HasSubstr("'deepfm' has sparse embeddings"),
                  HasSubstr("dense layers"));
+}
+
+TEST(UnknownName, OfSinglePrecisionAsFrameworksSayItIsNotTf32) {
+  expect_error([] { parse_precision("fp32"); }, ExitCode::usage, "no precision 'fp32'; did you mean 'float32'?");
 }
 
 TEST(UnknownName, ThatResemblesNothingGetsTheList) {

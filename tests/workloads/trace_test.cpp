@@ -205,7 +205,7 @@ TEST(TraceReadme, ItsExampleWorks) {
 
 TEST(TraceLibrary, UnknownNamesAreSaidSo) {
   const TraceLibrary library(kTraces);
-  expect_usage_error([&] { library.load("resnet5"); }, "no workload 'resnet5'; did you mean 'resnet50'?", "vgg16");
+  expect_usage_error([&] { library.load("resnet5"); }, "no workload 'resnet5'; did you mean 'resnet50'?", "resnet152");
 }
 
 }  // namespace

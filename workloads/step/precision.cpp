@@ -38,10 +38,14 @@ std::span<const PrecisionEntry* const> precisions() { return kPrecisions; }
 const PrecisionEntry& entry_of(Precision precision) { return *kPrecisions[static_cast<std::size_t>(precision)]; }
 
 bool is_half(std::string_view name) {
-  return std::ranges::any_of(kPrecisions,
-                             [&](const PrecisionEntry* entry) { return entry->half && entry->name == name; });
+  const auto is_this = [&](const PrecisionEntry* entry) { return entry->half && entry->name == name; };
+  return std::ranges::any_of(kPrecisions, is_this);
 }
 
-Precision parse_precision(std::string_view name) { return find_entry(precisions(), name, "precision").precision; }
+Precision parse_precision(std::string_view name) {
+  if (name == "fp32")  // whose nearest name is tf32
+    throw Error(ExitCode::usage, "no precision 'fp32'; did you mean 'float32'?", "or tf32, bf16, fp16, bf16-true");
+  return find_entry(precisions(), name, "precision").precision;
+}
 
 }  // namespace hbench
