@@ -190,6 +190,11 @@ class Checker {
       else if (!is_name && each.source.starts_with("stated in"))
         add(Severity::note, each.key, "no source is given");
     }
+    if (!profile_.peer_access && profile_.gpus_per_node > 1)
+      add(Severity::note, "local.rate",
+          "GPUs of a node do not reach each other's memory (peer_access): of this rate {:.0f} % are counted on, and by "
+          "the board it may be {:g} times more or {:g} times less",
+          100 * kThroughHost, kThroughHostBetter, kThroughHostWorse);
     if (profile_.uncertainty == 0)
       add(Severity::warning, "prediction.uncertainty",
           "no figure is exact: without it bands hold the error of the model alone");

@@ -172,7 +172,7 @@ class Row {
   /// Empty for a row with which nothing was chosen.
   std::string chosen() const {
     const std::string_view what = text(calibrated);
-    if (std::ranges::find(kChosen, what) == kChosen.end())
+    if (!what.empty() && std::ranges::find(kChosen, what) == kChosen.end())
       fail(fmt::format("calibrated is '{}', but must be one of {}", what, fmt::join(kChosen, ", ")));
     return what == "no" ? "" : std::string(what);
   }

@@ -106,12 +106,13 @@ ExitCode validate_steps(const ValidationRequest& request) {
   for (CaseResult& row : published)
     for (const Cause* cause : without)
       if (cause->remove_from_case != nullptr) cause->remove_from_case(row.asked);
+  const bool from_nodes = request.what == kMlperf || !request.from.empty();
   std::vector<Validation> all = validate(published, catalog, {.memory = available_memory(), .stop = interrupted},
-                                         request.what == kMlperf    ? RowStart::node
+                                         from_nodes                 ? RowStart::node
                                          : request.what == kMethods ? RowStart::job
                                                                     : RowStart::profile);
   // Rows of one node are what the others start from.
-  if (request.what == kMlperf) std::erase_if(all, [](const Validation& figure) { return figure.chosen == kStart; });
+  if (from_nodes) std::erase_if(all, [](const Validation& figure) { return figure.chosen == kStart; });
   if (all.empty())
     throw Error(ExitCode::usage, "only rows of one node are left, from which others are predicted",
                 "choose other clusters or workloads");

@@ -280,10 +280,12 @@ Profile Profile::at(End end) const {
   other.server_rate = server_rate * moved(server_factor > 1 ? server_factor : assumed({"parameter_server.rate"}));
   other.line_rate = line_rate * moved(assumed({"network.line_rate", "network.nics", "network.protocol_efficiency"}));
   other.tree_rate = tree_rate * moved(assumed({"network.tree_rate"}));
-  const double local = std::max(assumed({"local.rate"}), peer_access ? 1 : kThroughHostFactor);
+  const double host = end == End::better ? kThroughHostBetter : kThroughHostWorse;
+  const double links = assumed({"local.rate"}), local = std::max(links, peer_access ? 1 : host);
   other.local_rate = local_rate * moved(local);
+  // Their own links do not pass the host.
   for (auto& [gpus, times] : other.local_factors)
-    times *= moved(std::max(1.0, assumed({fmt::format("local.{}", local_rate_key(gpus))}) / local));
+    times *= moved(std::max(links, assumed({fmt::format("local.{}", local_rate_key(gpus))})) / local);
   // Nothing is assumed that this GPU cannot do.
   const BytesPerSecond most = std::max({local_rate, gpu_link_rate, gpu_bus_rate});
   if (most > local_rate) other.local_rate = std::min(other.local_rate, most);

@@ -54,10 +54,12 @@ inline constexpr double kUsualRateFactor = 1.1;
 /// What a PCIe bus carries at most (5.0 x16, one direction, as NCCL reaches it); faster links are switched.
 inline constexpr BytesPerSecond kFastestBus(45e9);
 
-/// The share of their links' rate that GPUs without access to each other's memory reach, in a ring, and the factor by
-/// which it may be higher or lower: 12 of 24 GB/s between two A100 (PCIe), 30 of 56 between two RTX 5090 (both ways,
-/// beside a driver that gives them access), 35 and 28 of 50 among 4 and 8 of these.
-inline constexpr double kThroughHost = 0.57, kThroughHostFactor = 1.3;
+/// The share of their links' rate that GPUs without access to each other's memory reach, in a ring, and the factors by
+/// which it may be higher and lower: 12 of 24 GB/s between two A100 (PCIe), 30 of 56 between two RTX 5090 (both ways,
+/// beside a driver that gives them access), 35 and 28 of 50 among 4 and 8 of these. The path through a host depends on
+/// its board: two RTX 3090 train as with 5 to 6 of 22 GB/s (github.com/huggingface/transformers, issue 9371) and as
+/// with 4, of which 8 of them get a fifth each (github.com/LambdaColdStorage/lambda-tensorflow-benchmark).
+inline constexpr double kThroughHost = 0.57, kThroughHostBetter = 1.3, kThroughHostWorse = 3.5;
 
 /// Messages that take longer go by TCP, where nothing else is known: 15 to 17 us for each step of a ring over 10 GbE
 /// (github.com/HKBU-HPML/ddl-benchmarks, unfused all-reduces), where NCCL has 14 by RDMA (2.30, src/graph/tuning.cc).

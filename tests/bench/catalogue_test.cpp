@@ -99,6 +99,12 @@ TEST(ProfileCheck, KnowsWhatLinksAndBusesCarry) {
       "NIC, 252 Gbit/s\n");
 }
 
+TEST(ProfileCheck, SaysWhatIsCountedOnOfLinksThatPassTheHost) {
+  EXPECT_THAT(findings_of(changed("[network]", "peer_access = false\n[network]")),
+              HasSubstr("local.rate: GPUs of a node do not reach each other's memory (peer_access): of this rate 57 % "
+                        "are counted on, and by the board it may be 1.3 times more or 3.5 times less"));
+}
+
 TEST(ProfileCheck, KnowsHowFastNicsAre) {
   EXPECT_EQ(findings_of(changed("400 Gbit/s", "400 GB/s")),
             "my.toml:12: error: network.line_rate: 3.2 Tbit/s is more than the fastest NIC has, 800 Gbit/s; it looks "

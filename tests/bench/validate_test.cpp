@@ -47,6 +47,14 @@ Validation validation_of_row(const std::string& row) {
   return validate(published_results(in, "a.csv"), load_data()).at(0);
 }
 
+/// Whether a figure was predicted before anything of the model was compared with its source.
+bool was_predicted_first(const Validation& each) {
+  constexpr const char* kSources[] = {"bf69c149", "07671548", "097e9d73", "e7a07c4d", "0fb83f6d",
+                                      "e086e0e7", "23a6382c", "49e23b45", "002bcd8c", "transformers/issues/9371"};
+  return std::ranges::any_of(kSources,
+                             [&](const char* part) { return each.asked.source.find(part) != std::string::npos; });
+}
+
 double share_held(const std::vector<Residual>& residuals, ResidualGroup group) {
   const std::vector<bool> held = held_elsewhere(residuals, group);
   return mean_over(residuals, group, std::vector<double>(held.begin(), held.end()));
@@ -98,7 +106,9 @@ TEST(Validate, HoldsNineOfTenPublishedPairsInTheirBands) {
   for (const bool servers : {false, true}) {
     std::vector<Residual> residuals;
     std::vector<double> held;
-    for (const ValidatedPair& pair : pairs_of(published_validations())) {
+    std::vector<Validation> known = published_validations();
+    std::erase_if(known, was_predicted_first);
+    for (const ValidatedPair& pair : pairs_of(known)) {
       if (pair.servers != servers) continue;
       residuals.push_back(pair.residual);
       held.push_back(holds(pair.residual) ? 1 : 0);
@@ -110,7 +120,7 @@ TEST(Validate, HoldsNineOfTenPublishedPairsInTheirBands) {
 TEST(Validate, KnowsASourceByItsRepositoryOrThread) {
   std::set<std::string> sources;
   for (const Validation& each : published_validations()) sources.insert(each.residual.source);
-  EXPECT_EQ(sources.size(), 18);
+  EXPECT_EQ(sources.size(), 24);
   EXPECT_THAT(sources, IsSupersetOf({"horovod/horovod", "horovod/horovod#416", "horovod/horovod#2581",
                                      "HKBU-HPML/ddl-benchmarks", "NVIDIA/DeepLearningExamples"}));
 }
@@ -239,10 +249,14 @@ constexpr std::string_view kManyFrameworks = "Oneflow-Inc/DLPerf";
 
 /// With no figure of which a profile was made.
 TEST(Validate, IsNearThePublishedFiguresThatMadeNoProfile) {
-  std::vector<double> errors, of_many;
+  std::vector<double> errors, of_many, predicted_first;
   double held = 0;
   for (const Validation& each : published_validations()) {
     if (each.chosen == "profile") continue;
+    if (was_predicted_first(each)) {
+      predicted_first.push_back(std::fabs(each.error()));
+      continue;
+    }
     (each.residual.source == kManyFrameworks ? of_many : errors).push_back(std::fabs(each.error()));
     held += holds(each.residual) ? 1 : 0;
   }
@@ -252,6 +266,8 @@ TEST(Validate, IsNearThePublishedFiguresThatMadeNoProfile) {
   ASSERT_EQ(of_many.size(), 120);
   EXPECT_LT(median(of_many), 0.06);
   EXPECT_GE(held / static_cast<double>(errors.size() + of_many.size()), 0.85);
+  ASSERT_EQ(predicted_first.size(), 231);
+  EXPECT_LT(median(predicted_first), 0.075);
 }
 
 // What a framework's own steps chose is no test of what is taken of a framework that nobody published.
@@ -425,10 +441,10 @@ TEST(Validate, IsWhatPagesSayOfIt) {
 std::string output_of(const std::vector<std::string>& arguments) { return printed_by("validate", arguments); }
 
 TEST(ValidateVerb, PrintsEachFigureForMachines) {
-  const auto figures = nlohmann::json::parse(output_of({"--json", "--profile", "dgx-a100,capped-5gbit"}));
-  ASSERT_EQ(figures.size(), 12);
+  const auto figures = nlohmann::json::parse(output_of({"--json", "--profile", "aws-p3-25gbe,capped-5gbit"}));
+  ASSERT_EQ(figures.size(), 9);
   for (const auto& figure : figures) {
-    EXPECT_THAT(figure.at("cluster"), AnyOf("dgx-a100", "capped-5gbit"));
+    EXPECT_THAT(figure.at("cluster"), AnyOf("aws-p3-25gbe", "capped-5gbit"));
     EXPECT_DOUBLE_EQ(
         figure.at("throughput_error"),
         figure.at("published_step_seconds").get<double>() / figure.at("predicted_step_seconds").get<double>() - 1);
@@ -444,12 +460,29 @@ TEST(Validate, SaysHowFarPredictionsAreOffByClusterAndByStrategy) {
   EXPECT_THAT(output_of({"--all", "--profile", "dgx-a100"}), AllOf(HasSubstr("Each figure"), HasSubstr("-1.7 %")));
   EXPECT_THAT(text, AllOf(HasSubstr("By cluster"), HasSubstr("By strategy"), HasSubstr("uber-p100-25gbe-tcp"),
                           HasSubstr("90 % band")));
-  EXPECT_LT(text.find("150 figures that chose nothing (49 without what they chose): mean error"),
+  EXPECT_LT(text.find("381 figures that chose nothing (49 without what they chose): mean error"),
             text.find("chose the share that steps"));
   EXPECT_LT(text.find("chose the share that steps"), text.find("By cluster"));
   EXPECT_THAT(text, AllOf(HasSubstr("pairs: all-reduce and servers"), HasSubstr("Who is ahead, of two strategies")));
   EXPECT_THAT(text, AllOf(HasSubstr("off by more than a fifth"), HasSubstr("horovod/horovod#2581"),
                           HasSubstr("one TCP stream"), HasSubstr("They count in all figures here")));
+}
+
+// 8 GPUs of 390.7 samples/s make 3,126 at most.
+TEST(ValidateVerb, HoldsNoStepInItsBandThatIsTooFast) {
+  const TemporaryFolder folder;
+  const auto with_throughput = [&](const char* throughput) {
+    const std::string file = (folder / "mine.csv").string();
+    write_bytes(file,
+                fmt::format("{}resnet50,dgx-1-v100,8,64,ring,,,,none,ddp,yes,{},,390.7,,2026,https://mine.org/a,\n",
+                            kHeader, throughput));
+    return file;
+  };
+  EXPECT_THAT(output_of({"--from", with_throughput("2900")}),
+              AllOf(HasSubstr("100.0 % in their 90 % band"), Not(HasSubstr("faster than"))));
+  EXPECT_THAT(output_of({"--from", with_throughput("29000")}),
+              AllOf(HasSubstr(" 0.0 % in their 90 % band"),
+                    HasSubstr("faster than as many GPUs alone: resnet50 on 8 GPUs of dgx-1-v100 (9.28 times)")));
 }
 
 TEST(ValidateVerb, RefusesWhatLeavesNothingAndFilesThatAreNone) {
