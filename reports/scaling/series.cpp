@@ -103,14 +103,23 @@ void group_published(std::vector<Curve>& curves) {
   }
 }
 
-/// One name for several machines: the digests differ.
-void tell_machines_apart(std::vector<Curve>& curves) {
-  std::map<std::string, std::set<std::string>> machines;
-  for (const Curve& curve : curves) machines[curve.series.label].insert(curve.asked().machine);
-  constexpr std::size_t kDigits = 6;
+/// Says of curves that are called alike in what they differ.
+template <class InWords>
+void tell_apart(std::vector<Curve>& curves, InWords in_words) {
+  std::map<std::string, std::set<std::string>> differ;
+  for (const Curve& curve : curves) differ[curve.series.label].insert(in_words(curve.asked()));
   for (Curve& curve : curves)
-    if (machines[curve.series.label].size() > 1)
-      curve.series.label += fmt::format(", machine {}", curve.asked().machine.substr(0, kDigits));
+    if (differ[curve.series.label].size() > 1) curve.series.label += ", " + in_words(curve.asked());
+}
+
+/// One name for several machines: the digests differ.
+std::string machine_in_words(const Case& asked) {
+  constexpr std::size_t kDigits = 6;
+  return "machine " + asked.machine.substr(0, kDigits);
+}
+
+std::string precision_in_words(const Case& asked) {
+  return asked.training.precision.empty() ? "usual precision" : asked.training.precision;
 }
 
 constexpr std::size_t kShownNetworks = 6;
@@ -244,7 +253,8 @@ std::vector<Curve> curves_of(const Scaling& scaling, const Subject& subject) {
   }
   group_published(curves);
   label_batches(curves);
-  tell_machines_apart(curves);
+  tell_apart(curves, precision_in_words);
+  tell_apart(curves, machine_in_words);
   return curves;
 }
 

@@ -41,7 +41,7 @@ TEST_F(DefaultSweep, OpensWithTheWorkloadOfTheVerdict) {
   ASSERT_LE(first - document_.blocks.begin(), 4) << "the charts come first";
   EXPECT_EQ(std::get<ChartGroup>(*first).charts.at(0).title, "VGG-16");
   EXPECT_THAT(std::get<Paragraph>(document_.blocks.at(2)).text,
-              HasSubstr("Simulated; something of the model was chosen with all published figures of these"));
+              HasSubstr("Simulated; the mean error against published figures of these workloads is "));
   EXPECT_THAT(std::get<Paragraph>(document_.blocks.at(3)).text, HasSubstr("bands is "));
 }
 
