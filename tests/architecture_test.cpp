@@ -119,7 +119,7 @@ const std::vector<Layer> kRooms{
      {"bench/command", "bench/database", "bench/worker", "bench/launch", "bench/frameworks", "bench/doctor",
       "bench/hosts", "bench/output", "bench/sweep", "bench/calibrate", "bench/collective", "bench/emulation"}},
     {"bench", {"bench/command", "bench/front", "bench/launch", "bench/verbs"}},
-    {"bench/peers", {"bench/worker", "bench/launch", "bench/front", "bench/verbs"}},
+    {"bench/peers", {"bench/worker", "bench/verbs"}},
 };
 
 /// Headers of others, and where they are at home.

@@ -80,9 +80,16 @@ TEST(PublishedTable, NamesFileAndLineOfWhatIsWrong) {
   EXPECT_EQ(error_of(with("16,64", "0,64")), "mine.csv:2: gpus '0' is not a whole number of at least 1");
   EXPECT_EQ(error_of(with("16,64", "16,6.4")), "mine.csv:2: batch_per_gpu '6.4' is not a whole number of at least 1");
   EXPECT_EQ(error_of(with(",no,", ",never,")), "mine.csv:2: overlap is 'never', but must be 'yes' or 'no'");
-  EXPECT_EQ(error_of(with(",no,2017", ",,2017")),
-            "mine.csv:2: calibrated is '', but must be one of no, yes, lost-share, preset, profile, range, fixed-part, "
-            "start");
+  EXPECT_EQ(error_of(with(",no,2017", ",,2017")), "no error");
+  EXPECT_EQ(
+      error_of(with(",no,2017", ",maybe,2017")),
+      "mine.csv:2: calibrated is 'maybe', but must be one of no, yes, lost-share, preset, profile, range, fixed-part, "
+      "start");
+}
+
+TEST(PublishedTable, IsReadAsASpreadsheetWritesIt) {
+  EXPECT_EQ(error_of("\xEF\xBB\xBF" + kHeader + kRow), "no error");
+  EXPECT_EQ(error_of("\xFF\xFEw"), "mine.csv:1: it is UTF-16; save it as UTF-8");
 }
 
 TEST(PublishedTable, TakesOrRefusesADamagedTableButNeverBreaks) {
@@ -142,12 +149,13 @@ TEST(OurPublishedTable, SaysWhatWasChosenWithEachRow) {
     const std::string& preset = result.asked.strategy.preset;
     const bool costs =
         preset == "paddle" || preset == "mxnet-horovod" || preset == "tf2-collective" || preset == "deepspeed";
-    EXPECT_EQ(what == "preset", costs) << text_of(result);
+    const bool had_no_part = publisher_of(result.asked.source) == "PaddlePaddle/Perf";
+    EXPECT_EQ(what == "preset", costs && !had_no_part) << text_of(result);
     // So these profiles say of themselves.
     const bool is_said = result.asked.profile.starts_with("uber-p100");
     EXPECT_TRUE(what == (result.asked.gpus == 512 ? "profile" : "range") || !is_said) << text_of(result);
   }
-  EXPECT_THAT(chosen, UnorderedElementsAre(Pair("", 101), Pair("lost-share", 247), Pair("preset", 49),
+  EXPECT_THAT(chosen, UnorderedElementsAre(Pair("", 332), Pair("lost-share", 247), Pair("preset", 49),
                                            Pair("profile", 12), Pair("range", 15)));
   EXPECT_EQ(chosen_with({}), "");
 }
@@ -166,11 +174,14 @@ TEST(OurPublishedTable, KnowsARowByTheNameOfItsFusionPolicy) {
 }
 
 TEST(OurPublishedTable, HasPlausibleEfficiencies) {
-  for (const Point& point : make_points(published_results()))
+  const std::vector<Point> points = make_points(published_results());
+  for (const Point& point : points)
     if (point.efficiency) {
       EXPECT_GT(*point.efficiency, 0.01) << point.asked.key();
-      EXPECT_LT(*point.efficiency, 1.02) << point.asked.key();
+      EXPECT_LT(*point.efficiency, 1.08) << point.asked.key();
     }
+  EXPECT_EQ(std::ranges::count_if(points, [](const Point& point) { return point.efficiency > 1.02; }), 7)
+      << "RaySGD's in single precision, and VGG-16 of Lambda";
 }
 
 // 74.7 / (16 * 130.9): the collapse of VGG-16 at parameter servers, Horovod's README of September 2017.

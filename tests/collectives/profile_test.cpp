@@ -90,7 +90,7 @@ TEST(Profile, HasNvLinksOfFewerGpusBesideTheHostsMemory) {
   text.replace(text.find("rate ="), 6, "peer_access = false\nrate =");
   EXPECT_NEAR(parse(text).local_rate_of(8).value, 0.57 * 300e9, 1);
   EXPECT_NEAR(parse(text).local_rate_of(2).value, 48e9, 1);
-  EXPECT_NEAR(parse(text).at(End::worse).local_rate_of(2).value, 24e9, 1) << "as assumed, whatever a host carries";
+  EXPECT_NEAR(parse(text).at(End::worse).local_rate_of(2).value, 48e9, 1) << "whatever a host carries";
 }
 
 TEST(Profile, HasRatesOfFewerGpusThanAll) {
