@@ -47,6 +47,9 @@ std::optional<FailureAssumptions> parse_failures(const FailureTexts& texts) {
     if (!text.empty() && text != "usual") hours = parse_flag_hours(text, flag, example);
   };
   take(texts.mtbf, "--mtbf", "55000h", failures.mtbf);
+  if (failures.mtbf < 1.0 / 60)
+    throw Error(ExitCode::usage, fmt::format("--mtbf {}: a GPU that fails each minute trains nothing", texts.mtbf),
+                "give hours of one GPU between two failures, such as 55000h");
   take(texts.checkpoint_time, "--checkpoint-time", "30s", failures.checkpoint);
   take(texts.restart_time, "--restart-time", "11min", failures.restart);
   if (!texts.spot.empty()) failures.eviction = kUsualEviction;

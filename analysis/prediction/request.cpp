@@ -145,8 +145,9 @@ ServerChoice parse_servers(std::string_view text) {
     if (digits.starts_with(':')) digits.remove_prefix(1);
   }
   choice.count = parse_number<int>(digits).value_or(0);
-  if (choice.count < 1)
-    throw Error(ExitCode::usage, fmt::format("--servers {}: not a choice of servers", text),
+  if (choice.count < 1 || choice.count > kGpus.most)
+    throw Error(ExitCode::usage,
+                fmt::format("--servers {}: not a choice of servers, of which there are 1 to {}", text, kGpus.most),
                 "write colocated, dedicated, a number of dedicated servers (4), or colocated:4");
   return choice;
 }

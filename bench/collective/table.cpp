@@ -66,7 +66,9 @@ void add_size(Row& row, const CollectiveRow& each) {
 void add_timing(Row& row, std::string_view title, const CollectiveRow& each, const CollectiveTiming& timing,
                 int busbw_priority = 0) {
   const bool known = timing.seconds.has_value();
-  const double algbw = known ? static_cast<double>(each.asked().collective.bytes) / *timing.seconds : 0;
+  // A rank alone moves nothing.
+  const double algbw =
+      known && *timing.seconds > 0 ? static_cast<double>(each.asked().collective.bytes) / *timing.seconds : 0;
   const double busbw = known ? algbw * bus_factor(each.asked().collective.name, each.asked().gpus) : 0;
   row.number(title, known ? time_text(timing) : timing.wrong.value_or(0) > 0 ? "-" : hole(each));
   row.number("algbw (GB/s)", known ? gigabytes(algbw) : "-", 1);

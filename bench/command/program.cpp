@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -144,6 +145,9 @@ int run_program(int argc, char** argv, std::span<const Verb* const> verbs, std::
   } catch (const std::system_error& error) {
     if (is_closed_output(error)) return kClosedOutputExit;
     complain(fmt::format("cannot read or write: {}", error.what()));
+    return static_cast<int>(ExitCode::environment);
+  } catch (const std::bad_alloc&) {
+    complain("out of memory", "ask for less at a time: fewer GPUs, ranks, servers or rows");
     return static_cast<int>(ExitCode::environment);
   } catch (const std::exception& error) {
     complain(fmt::format("internal error: {}", error.what()));

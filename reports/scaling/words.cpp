@@ -198,7 +198,11 @@ std::string memory_cell(const Point& point) {
 
 std::string sent_cell(const Point& point) {
   if (point.sent.empty()) return "-";
-  const double within = point.sent.at("within"), between = point.sent.at("between");
+  const auto sent = [&](const char* where) {
+    const auto bytes = point.sent.find(where);
+    return bytes == point.sent.end() ? 0 : bytes->second;
+  };
+  const double within = sent("within"), between = sent("between");
   const auto megabytes = [](double bytes) { return fmt::format("{:.3g} MB", bytes / 1e6); };
   return within == 0 ? megabytes(between)
                      : fmt::format("{} ({} between nodes)", megabytes(within + between), megabytes(between));
@@ -206,8 +210,9 @@ std::string sent_cell(const Point& point) {
 
 std::string staleness_cell(const Point& point) {
   const auto mean = point.staleness.find("mean");
-  if (mean == point.staleness.end()) return "-";
-  return fmt::format("{:.3g} (up to {:g})", mean->second, point.staleness.at("largest"));
+  const auto largest = point.staleness.find("largest");
+  if (mean == point.staleness.end() || largest == point.staleness.end()) return "-";
+  return fmt::format("{:.3g} (up to {:g})", mean->second, largest->second);
 }
 
 std::string rate_cell(double samples_per_second) {

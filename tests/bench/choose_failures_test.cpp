@@ -121,6 +121,8 @@ TEST(ChooseWithFailures, RefusesTimesThatMakeNoSense) {
   for (const auto& row : rows)
     expect_refused("choose", {"--workload", "bert_large", row.flag, row.text},
                    fmt::format("{} {} is invalid", row.flag, row.text), fmt::format("write such as {}", row.example));
+  expect_refused("choose", {"--workload", "bert_large", "--mtbf", "1s"},
+                 "--mtbf 1s: a GPU that fails each minute trains nothing");
 }
 
 }  // namespace

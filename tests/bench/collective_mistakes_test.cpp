@@ -88,7 +88,12 @@ TEST(CollectiveMistakes, OfSizesAndNumbersAreRefused) {
       {{"--ranks", "0"}, "--ranks 0: '0' is not a number of ranks", "from 1 to 1024"},
       {{"--ranks", "2,-2"}, "'-2' is not a number of ranks", "from 1 to 1024"},
       {{"--ranks", "2000"}, "'2000' is not a number of ranks", "from 1 to 1024"},
-      {{"--servers", "0", "--algorithm", "ps"}, "--servers 0: not a choice of servers", "colocated"},
+      {{"--servers", "0", "--algorithm", "ps"},
+       "--servers 0: not a choice of servers, of which there are 1 to 65536",
+       "colocated"},
+      {{"--servers", "2147483647", "--algorithm", "ps"},
+       "--servers 2147483647: not a choice of servers, of which there are 1 to 65536",
+       "colocated"},
       {{"--launches", "0"}, "--launches: Value 0 not in range", "--help"},
   });
 }

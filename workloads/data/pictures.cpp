@@ -60,6 +60,7 @@ Picture read_jpeg(const fs::path& file, int size) {
 }
 
 Picture read_png(const fs::path& file) {
+  if (!fs::is_regular_file(file)) refuse(file, "it is no regular file");
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   const std::unique_ptr<png_image, void (*)(png_imagep)> freed(&image, png_image_free);

@@ -54,12 +54,15 @@ std::string_view kind_of(std::string_view head) {
 }
 
 std::ifstream open(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || !std::filesystem::is_regular_file(file))
-    throw Error(
-        ExitCode::usage,
-        fmt::format("cannot read {}: {}", file, in ? "it is no regular file" : std::generic_category().message(errno)),
-        "give the path of a TorchScript file; on several hosts it is the same on each");
+  std::error_code status;  // a pipe would be waited for
+  const bool special = std::filesystem::exists(file, status) && !std::filesystem::is_regular_file(file, status);
+  std::ifstream in;
+  if (!special) in.open(file, std::ios::binary);
+  if (!in.is_open())
+    throw Error(ExitCode::usage,
+                fmt::format("cannot read {}: {}", file,
+                            special ? "it is no regular file" : std::generic_category().message(errno)),
+                "give the path of a TorchScript file; on several hosts it is the same on each");
   return in;
 }
 
