@@ -21,9 +21,10 @@ class Splitter {
 
   bool run() {
     const int first = next();
-    if (first == '[') return list();
-    if (first != '{') fail(first < 0 ? "it is empty" : "this is no JSON");
-    return object();
+    if (first != '[' && first != '{') fail(first < 0 ? "it is empty" : "this is no JSON");
+    if (!(first == '[' ? list() : object())) return false;
+    if (look() >= 0) fail("more comes behind its JSON: each recording is a file of its own");
+    return true;
   }
 
   /// Returns whether the last of the values is complete.
@@ -75,6 +76,7 @@ class Splitter {
       if (!value()) return false;
       visitor_.member(name, parse_element(text_, source_.file_name()));
     }
+    take();
     return true;
   }
 

@@ -42,6 +42,13 @@ TEST_F(BrokenJob, MayBePackedButNotShortened) {
   expect_error([&] { job_of({file}); }, ExitCode::usage, HasSubstr("gzip data end too early"));
 }
 
+TEST_F(BrokenJob, HoldsOneRecordingAlone) {
+  const std::string one = gloo_steps().text();
+  expect_refused(one + one, "more comes behind its JSON: each recording is a file of its own");
+  expect_refused(one + "}", "more comes behind its JSON");
+  EXPECT_EQ(job_of({file_of(folder_, "whole.json", one + "\n\n")}).steps, 2);
+}
+
 TEST_F(BrokenJob, IsNotNestedDeep) {
   for (const int depth : {100, 200'000}) {
     const std::string nest =
