@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <optional>
+#include <cmath>
 
 #include "analysis/points/plausible.hpp"
 #include "analysis/points/tracked_metric.hpp"
@@ -73,6 +73,12 @@ std::string commit_of(const Producer& producer) {
                 "measure with --label commit=$(git rev-parse HEAD)");
   throw Error(ExitCode::usage, fmt::format("run {} does not tell its commit", producer.run),
               "measure with --label commit=$(git rev-parse HEAD)");
+}
+
+/// Returns whether a verdict about a point says what is a change of level already: it was held to the level before.
+bool is_dated(const CaseHistory& known, std::size_t point, const StoredVerdict& verdict) {
+  const std::size_t begin = known.level_begin(point);
+  return begin > 0 && std::abs(verdict.before - known.level(begin - 1)) < std::abs(verdict.before - known.level(point));
 }
 
 }  // namespace
@@ -143,14 +149,15 @@ void add_regressions(std::vector<CaseHistory>& cases, const Store& store) {
     return found == verdicts->second.end() ? nullptr : &*found;
   };
   for (CaseHistory& each : cases) {
-    std::optional<LevelChange> change;
-    for (std::size_t later = each.points.size(); later > 1; --later) {
-      const std::size_t first = later - 1;
-      const StoredVerdict* verdict = verdict_of(each.points[first].producer.run, each.question);
+    const StoredVerdict* oldest = nullptr;
+    std::size_t first = each.points.size();
+    for (; first > 1; --first) {
+      const StoredVerdict* verdict = verdict_of(each.points[first - 1].producer.run, each.question);
       if (verdict == nullptr || verdict->verdict != to_string(TrackVerdict::regressed)) break;
-      change = LevelChange{.first = first, .shift = verdict->shift, .interval = verdict->interval};
+      oldest = verdict;
     }
-    if (change) each.changes.push_back(*change);
+    if (oldest != nullptr && !is_dated(each, first, *oldest))
+      each.changes.push_back({.first = first, .shift = oldest->shift, .interval = oldest->interval});
   }
 }
 

@@ -60,7 +60,8 @@ struct BisectRange {
 };
 
 /// Adds to `cases` what `hbench track check` has called regressed and what is too young for a level of its own: the
-/// newest runs of a case of which the last check of each says so.
+/// newest runs of a case of which the last check of each says so. What they were held to is the present level: a change
+/// that has its level is dated by that.
 void add_regressions(std::vector<CaseHistory>& cases, const Store& store);
 
 /// The newest change for the worse. \throws Error (usage) where there is none, where a run tells no commit, and where

@@ -98,6 +98,19 @@ TEST_F(BisectOfARun, TakesWhatACheckHasFoundBeforeItIsALevel) {
   EXPECT_THAT(printed_, HasSubstr("between a6 and bad")) << "it began with the first of them";
 }
 
+TEST_F(BisectOfARun, DatesAChangeByItsLevelWhicheverOfItsRunsWereChecked) {
+  const auto add = [&](const char* commit, double seconds) {
+    add_run({{"branch", "main"}, {"commit", commit}}, {answer(step_of("vgg16"), seconds)});
+  };
+  for (const char* commit : {"a1", "a2", "a3", "a4", "a5", "a6"}) add(commit, 0.1);
+  for (const char* commit : {"b1", "b2", "b3", "b4"}) add(commit, 0.2);
+  EXPECT_EQ(run({"--measure", "true"}, "bisect"), ExitCode::good);
+  EXPECT_THAT(printed_, HasSubstr("between a6 and b1"));
+  EXPECT_EQ(run({}), ExitCode::regressed);
+  EXPECT_EQ(run({"--measure", "true"}, "bisect"), ExitCode::good);
+  EXPECT_THAT(printed_, HasSubstr("between a6 and b1"));
+}
+
 TEST(BisectCommands, HaveEachNameOfACommitAsOneWord) {
   const std::string commands = bisect_commands(
       {.range = {.name = "step", .good = "v1^{}", .bad = "main@{1}", .shift = 0.1}, .measure = "./b"}, "../good");
