@@ -62,10 +62,16 @@ class KeyDepth {
 std::string toml_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
+    if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += "\\t";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      out += fmt::format("\\u{:04X}", static_cast<unsigned>(c));
+    else
+      out += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
   }
-  return one_line(std::move(out)) + '"';
+  return out + '"';
 }
 
 toml::table parse_toml(std::string_view text, std::string_view file_name) {

@@ -58,7 +58,7 @@ class TomlReader {
   std::string file_, about_, cure_;
 };
 
-/// `text` as a TOML basic string, quotes included; control characters become spaces.
+/// `text` as a TOML basic string, quotes included: control characters are escaped.
 std::string toml_text(std::string_view text);
 
 }  // namespace hbench

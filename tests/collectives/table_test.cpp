@@ -29,6 +29,9 @@ TEST(NearestName, ForgivesASlip) {
 TEST(TomlText, IsReadBackAsWhatItWas) {
   EXPECT_EQ(toml_text(R"(a "quoted" \path\)"), R"("a \"quoted\" \\path\\")");
   EXPECT_EQ(toml_text("plain"), R"("plain")");
+  EXPECT_EQ(toml_text("a\n\tb\r\x1b\x7f"), R"("a\n\tb\u000D\u001B\u007F")");
+  const std::string command = "# a \"comment\"\nprintf 'took\t12\\n'\x01";
+  EXPECT_EQ(parse_toml("run = " + toml_text(command), "x.toml")["run"].value<std::string>(), command);
 }
 
 TEST(NearestName, TakesABeginning) {
