@@ -119,9 +119,9 @@ std::string bad_judgements(Database& database) {
 /// newest
 Findings check_plausibility(Database& database) {
   Findings findings;
-  const auto add = [&](std::string fault) {
+  const auto add = [&](const std::string& fault) {
     if (!fault.empty() && std::ssize(findings) < kShown)
-      findings.push_back({"plausibility", Severity::error, one_line(std::move(fault))});
+      findings.push_back({"plausibility", Severity::error, one_line(fault)});
   };
   for (const Run& run : store::select_runs(database)) {
     add(implausible(run));

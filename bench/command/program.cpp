@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "bench/command/command_line.hpp"
+#include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
 #include "reports/formats/text_table.hpp"
@@ -112,7 +113,9 @@ std::size_t terminal_width(int file) {
 }
 
 std::string for_people(std::string_view line, std::size_t indent) {
-  return isatty(STDERR_FILENO) == 0 ? std::string(line) : wrapped_text(line, terminal_width(STDERR_FILENO), indent);
+  std::string text;
+  for (const std::string_view each : lines_of(line)) text += (text.empty() ? "" : "\n") + one_line(each);
+  return isatty(STDERR_FILENO) == 0 ? text : wrapped_text(text, terminal_width(STDERR_FILENO), indent);
 }
 
 StartedRanks find_started_ranks() {

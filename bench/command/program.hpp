@@ -46,7 +46,7 @@ inline constexpr std::size_t kUsualWidth = 80;
 std::size_t terminal_width(int file);
 
 /// Returns a line for standard error: as wide as the terminal that it is, with `indent` blanks before further lines;
-/// elsewhere one line, for `grep`.
+/// elsewhere one line, for `grep`. Each line that it has already is cleaned: `one_line`.
 std::string for_people(std::string_view line, std::size_t indent);
 
 /// Writes on standard error. Whoever read it may have gone, as after `2>&1 | head -1`: the work goes on all the same,

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "collectives/base/error.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/text_table.hpp"
 
@@ -127,7 +128,7 @@ void Progress::done(double amount, std::string_view what) {
   const std::lock_guard lock(mutex_);
   done_ += amount;
   if (!terminal_ && !quiet() && !what.empty()) {
-    inform("[{:3.0f} %] {}\n", total_ > 0 ? 100 * std::min(1.0, done_ / total_) : 100, what);
+    inform("[{:3.0f} %] {}\n", total_ > 0 ? 100 * std::min(1.0, done_ / total_) : 100, one_line(what));
     last_line_ = seconds();
   }
   draw();

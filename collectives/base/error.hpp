@@ -7,6 +7,7 @@
 /// no sense, a point without a baseline) are return values, never exceptions.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -29,19 +30,38 @@ enum class ExitCode : int {
   interrupted = 130     ///< with Ctrl-C
 };
 
-/// `text` on one line: control characters become spaces. Messages quote what users wrote, line breaks and all.
-inline std::string one_line(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  return text;
+/// `text` on one line that does nothing to a terminal: control characters and separators of lines become spaces, marks
+/// that reverse what follows and stray bytes of control characters U+FFFD. Messages quote what users wrote.
+inline std::string one_line(std::string_view text) {
+  std::string line;
+  line.reserve(text.size());
+  while (!text.empty()) {
+    const auto first = static_cast<unsigned char>(text.front());
+    const std::size_t most = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 1;
+    std::size_t length = 1;
+    while (length < most && length < text.size() && (text[length] & 0xC0) == 0x80) ++length;
+    const std::string_view character = text.substr(0, length);
+    const auto is_in = [&](std::string_view low, std::string_view high) {
+      return character >= low && character <= high;
+    };
+    if (first < 0x20 || first == 0x7F || is_in("\xC2\x80", "\xC2\x9F") || is_in("\xE2\x80\xA8", "\xE2\x80\xA9"))
+      line += ' ';
+    else if ((first >= 0x80 && first < 0xA0) || is_in("\xE2\x80\xAA", "\xE2\x80\xAE") ||
+             is_in("\xE2\x81\xA6", "\xE2\x81\xA9"))
+      line += "\xEF\xBF\xBD";
+    else
+      line += character;
+    text.remove_prefix(length);
+  }
+  return line;
 }
 
 /// Ends a command: `bench/main.cpp` prints `hbench: <message>` and `  <hint>`, and exits with `code`.
 /// The message is one line, whatever it quotes.
 class Error : public std::runtime_error {
  public:
-  Error(ExitCode code, std::string message, std::string hint = {})
-      : std::runtime_error(one_line(std::move(message))), code_(code), hint_(std::move(hint)) {}
+  Error(ExitCode code, const std::string& message, std::string hint = {})
+      : std::runtime_error(one_line(message)), code_(code), hint_(std::move(hint)) {}
 
   ExitCode code() const noexcept { return code_; }
   /// What to do about it; may be empty.

@@ -7,20 +7,17 @@
 #include <ctime>
 #include <optional>
 
+#include "collectives/base/error.hpp"
+
 namespace hbench {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-struct Decoded {
-  char32_t value;
-  std::size_t length;
-};
-
-/// The code point at the start of `text`, or none where the bytes are not UTF-8 (overlong, surrogate, cut off).
-std::optional<Decoded> decode(std::string_view text) {
+/// The bytes of the character at the start of `text`; none where they are not UTF-8 (overlong, surrogate, cut off).
+std::optional<std::size_t> character_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (byte(0) < 0x80) return Decoded{byte(0), 1};
+  if (byte(0) < 0x80) return 1;
   const std::size_t length = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : 2;
   if (byte(0) < 0xC2 || byte(0) > 0xF4 || text.size() < length) return std::nullopt;
   char32_t value = byte(0) & (0x7Fu >> length);
@@ -31,29 +28,19 @@ std::optional<Decoded> decode(std::string_view text) {
   constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
   const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
   if (value < kLeast[length] || value > 0x10FFFF || surrogate) return std::nullopt;
-  return Decoded{value, length};
+  return length;
 }
-
-bool breaks_a_line(char32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029; }
-
-/// These reverse what a reader sees after them.
-bool changes_direction(char32_t c) { return (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069); }
 
 }  // namespace
 
 std::string clean_text(std::string_view text) {
+  const std::string line = one_line(text);
   std::string clean;
-  clean.reserve(text.size());
-  while (!text.empty()) {
-    const auto decoded = decode(text);
-    const std::size_t length = decoded ? decoded->length : 1;
-    if (!decoded || changes_direction(decoded->value))
-      clean += kReplacement;
-    else if (breaks_a_line(decoded->value))
-      clean += ' ';
-    else
-      clean += text.substr(0, length);
-    text.remove_prefix(length);
+  clean.reserve(line.size());
+  for (std::string_view left = line; !left.empty();) {
+    const std::optional<std::size_t> length = character_length(left);
+    clean += length ? left.substr(0, *length) : kReplacement;
+    left.remove_prefix(length.value_or(1));
   }
   return clean;
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "collectives/base/error.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/gnuplot.hpp"
 #include "reports/formats/plain_text.hpp"
@@ -210,6 +211,20 @@ TEST(Text, CleansBrokenUtf8AndControlCharacters) {
   EXPECT_EQ(clean_text("\xed\x9f\xbf|\xee\x80\x80"), "\xed\x9f\xbf|\xee\x80\x80");
   for (const char* surrogate : {"\xed\xa0\x80", "\xed\xbf\xbf"})
     EXPECT_EQ(clean_text(surrogate), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
+TEST(Text, OfOneLineDoesNothingToATerminal) {
+  EXPECT_EQ(one_line("a\tb\nc\x1b[31m\x7f"), "a b c [31m ");
+  EXPECT_EQ(one_line("a\xc2\x9b"
+                     "31m\xe2\x80\xa9z"),
+            "a 31m z")
+      << "U+009B and U+2029";
+  EXPECT_EQ(one_line("\xe2\x80\xae|\xe2\x81\xa6|\x9b"
+                     "31m"),
+            "\xEF\xBF\xBD|\xEF\xBF\xBD|\xEF\xBF\xBD"
+            "31m");
+  for (const char* kept : {"gr\xc3\xbc\xc3\x9f", "\xc3\x9b", "\xc2\xa0", "\xe2\x80\xaf", "\xf0\x9f\x9a\x80"})
+    EXPECT_EQ(one_line(kept), kept);
 }
 
 TEST(Text, FormatsFiguresForPeople) {
