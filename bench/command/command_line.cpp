@@ -9,11 +9,6 @@
 namespace hbench {
 namespace {
 
-bool is_plain(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-         std::string_view("_-./=:,+%@").find(c) != std::string::npos;
-}
-
 constexpr std::string_view kMask = "***";
 /// How the last word of a secret's name ends.
 constexpr std::array<std::string_view, 8> kSecretEnds{"token",      "secret", "password",   "passwd",
@@ -138,14 +133,6 @@ class Copier {
 
 bool is_flag(std::string_view argument, std::string_view flag) {
   return argument == flag || (argument.starts_with(flag) && argument[flag.size()] == '=');
-}
-
-std::string shell_word(const std::string& text) {
-  if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
-  if (text.find_first_of("\"$`\\!") == std::string::npos) return '"' + text + '"';
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
 }
 
 std::string without_secrets(std::string_view command) { return Copier(command).copy(); }

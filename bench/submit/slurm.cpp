@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "bench/command/command_line.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/submit/engine.hpp"
 #include "collectives/base/error.hpp"

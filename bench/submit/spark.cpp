@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 
-#include "bench/command/command_line.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/submit/engine.hpp"
 #include "collectives/base/parameters.hpp"

@@ -7,6 +7,7 @@
 #include "bench/command/command_line.hpp"
 #include "bench/command/common_options.hpp"
 #include "bench/sweep/options.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 

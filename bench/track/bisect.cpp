@@ -8,7 +8,6 @@
 #include <filesystem>
 
 #include "analysis/records/words.hpp"
-#include "bench/command/command_line.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/track/git.hpp"
 #include "bench/track/pair.hpp"

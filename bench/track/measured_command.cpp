@@ -9,6 +9,7 @@
 #include "bench/command/common_options.hpp"
 #include "bench/launch/process.hpp"
 #include "collectives/base/file.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

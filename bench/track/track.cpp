@@ -10,7 +10,6 @@
 #include "analysis/records/words.hpp"
 #include "analysis/track/check.hpp"
 #include "analysis/track/history.hpp"
-#include "bench/command/command_line.hpp"
 #include "bench/command/common_options.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/output/document_output.hpp"

@@ -3,8 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace hbench {
+namespace {
+
+bool is_plain_in_shell(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+         std::string_view("_-./=:,+%@").find(c) != std::string::npos;
+}
+
+}  // namespace
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -53,6 +62,14 @@ bool is_utc_time(std::string_view text) {
   constexpr std::string_view kForm = "0000-00-00T00:00:00Z";
   return std::ranges::equal(text, kForm,
                             [](char c, char form) { return form == '0' ? c >= '0' && c <= '9' : c == form; });
+}
+
+std::string shell_word(const std::string& text) {
+  if (!text.empty() && std::ranges::all_of(text, is_plain_in_shell)) return text;
+  if (text.find_first_of("\"$`\\!") == std::string::npos) return '"' + text + '"';
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
 }
 
 std::string counted(std::int64_t number, std::string_view noun) {

@@ -32,6 +32,9 @@ std::string capitalized(std::string_view text);
 /// Whether it is of the form `2026-11-21T09:00:00Z`: such texts are in the order of their times.
 bool is_utc_time(std::string_view text);
 
+/// `text` as one word of a shell: as it is, in double quotes, or in single ones, whichever reads best.
+std::string shell_word(const std::string& text);
+
 /// `1 run`, `3 runs`, `2 launches`.
 std::string counted(std::int64_t number, std::string_view noun);
 

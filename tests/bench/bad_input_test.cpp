@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <set>
 
-#include "bench/command/command_line.hpp"
 #include "bench/launch/process.hpp"
+#include "collectives/base/text.hpp"
 #include "tests/bench/program.hpp"
 #include "tests/support/hostile_text.hpp"
 #include "tests/support/matchers.hpp"

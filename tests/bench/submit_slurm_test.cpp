@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "bench/command/command_line.hpp"
+#include "collectives/base/text.hpp"
 #include "tests/bench/submission_example.hpp"
 #include "tests/support/hostile_text.hpp"
 #include "tests/support/matchers.hpp"

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/track/history.hpp"
-#include "bench/command/command_line.hpp"
 #include "bench/track/bisect.hpp"
 #include "bench/track/git.hpp"
+#include "collectives/base/text.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/track/history.hpp"
 #include "tests/bench/tracked_database.hpp"
