@@ -31,6 +31,7 @@ struct Choice {
   std::string workload;                   ///< its title
   std::string timeline;                   ///< its name
   std::string flags;                      ///< of the step, as they were typed, for commands that are advised
+  std::vector<std::string> profiles;      ///< as they were typed, for the same
   double single_gpu_rate = 0;             ///< samples/s of one GPU given for all clusters; 0: each has its own
   std::vector<Alternative> alternatives;  ///< of each cluster and number of GPUs the strategy to take
   Catalog catalog;

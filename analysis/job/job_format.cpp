@@ -8,6 +8,7 @@
 #include "analysis/import/format.hpp"
 #include "analysis/job/text_source.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 
@@ -76,7 +77,7 @@ std::string way_out(const std::string& file_name, const std::string& head) {
   for (const ImportFormat* format : import_formats())
     // Any log may have lines of JSON.
     if (format != import_formats().back() && format->recognises(head))
-      return fmt::format("it is a benchmark's output ({}): hbench import {}", format->name, file_name);
+      return fmt::format("it is a benchmark's output ({}): hbench import {}", format->name, shell_word(file_name));
   const bool log = head.find('\0') == head.npos && head.find('\n') != head.npos && head.find("\"ph\"") == head.npos;
   return log ? "record some steps with torch.profiler, or follow a number of it: hbench track init --pattern REGEX"
              : "record some steps with torch.profiler, or exchanges alone with NCCL Inspector";
@@ -91,7 +92,7 @@ const JobFormat& format_of(const std::string& file_name) {
   for (const Packed& packed : kPacked)
     if (head.size() > packed.place && std::string_view(head).substr(packed.place).starts_with(packed.mark))
       throw Error(ExitCode::usage, fmt::format("{}: it is {}", file_name, packed.is),
-                  fmt::format("unpack it first: {} {}", packed.command, file_name));
+                  fmt::format("unpack it first: {} {}", packed.command, shell_word(file_name)));
   for (const OtherFile& other : kOthers)
     if (file_name.find(other.name) != std::string::npos && head.find(other.text) != std::string::npos)
       throw Error(ExitCode::usage, fmt::format("{}: it is {}", file_name, other.is), way_out(file_name, head));

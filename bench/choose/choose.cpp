@@ -105,6 +105,7 @@ ExitCode run_choose(const Call& call) {
     for (const std::string& workload : request.workloads) {
       all.push_back(choose_for(workload, request, goals, filter, data, means));
       all.back().flags = strategy_flags(call);
+      all.back().profiles = request.profiles;
       // Costs of all workloads stand in one column.
       goals.currency = all.front().goals.currency;
     }

@@ -76,7 +76,8 @@ void write_checked(const std::filesystem::path& file, const std::string& text, s
   fmt::print(
       "{}Wrote {}: {}\nNext: hbench choose --profile {}\n"
       "Once something was measured there: hbench calibrate --from ROWS --profile {}\n",
-      findings_text(findings), file.string(), profile.title, file.string(), file.string());
+      findings_text(findings), one_line(file.string()), one_line(profile.title), shell_word(file.string()),
+      shell_word(file.string()));
 }
 
 ExitCode run_diff(const Call& call) {
@@ -132,8 +133,8 @@ ExitCode run_check(const Call& call) {
   if (json)
     fmt::print("{}", findings_json(findings));
   else
-    fmt::print("{}{}: errors {}, warnings {}, notes {}\n", findings_text(findings), file, count(Severity::error),
-               count(Severity::warning), count(Severity::note));
+    fmt::print("{}{}: errors {}, warnings {}, notes {}\n", findings_text(findings), one_line(file),
+               count(Severity::error), count(Severity::warning), count(Severity::note));
   return count(Severity::error) > 0 ? ExitCode::wrong_data : ExitCode::good;
 }
 

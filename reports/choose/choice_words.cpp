@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "analysis/prediction/by_library.hpp"
 #include "analysis/records/words.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench::choice_words {
 namespace {
@@ -79,8 +81,12 @@ std::string strategy_in_words(const Alternative& alternative) {
 /// Says which network, or what else, would give `nearest` the efficiency that it misses.
 std::string other_network(const Choice& choice, const Case& asked) {
   const double target = choice.goals.efficiency, any = choice.on_any_network;
-  const std::string command = fmt::format("hbench bandwidth --workload {} --profile {} --gpus {} --target {:.4g}%{}",
-                                          choice.timeline, asked.profile, asked.gpus, 100 * target, choice.flags);
+  const auto typed = std::ranges::find_if(
+      choice.profiles, [&](const std::string& each) { return std::filesystem::path(each).stem() == asked.profile; });
+  const std::string profile = typed == choice.profiles.end() ? asked.profile : *typed;
+  const std::string command =
+      fmt::format("hbench bandwidth --workload {} --profile {} --gpus {} --target {:.4g}%{}",
+                  shell_word(choice.timeline), shell_word(profile), asked.gpus, 100 * target, choice.flags);
   if (any == 0 || any >= target) return fmt::format("another network ({} says which)", command);
   return fmt::format(
       "more than a network: it would keep {:.0f} % on one of any rate. Larger batches help, and {} says what holds it "

@@ -418,8 +418,8 @@ Document job_document(const TrainingJob& job, const std::string& workload_file,
   if (predicted) add_prediction(document, job, *predicted);
   if (!workload_file.empty())
     document.blocks.emplace_back(
-        Paragraph{fmt::format("The workload is {0}: hbench sweep --workload {0} --gpus 8..64{1}", workload_file,
-                              job.gathering ? " --method fsdp" : "")});
+        Paragraph{fmt::format("The workload is {}: hbench sweep --workload {} --gpus 8..64{}", workload_file,
+                              shell_word(workload_file), job.gathering ? " --method fsdp" : "")});
   return document;
 }
 

@@ -33,6 +33,8 @@ TEST(ImportFormats, AreRecognisedByWhatTheyHold) {
     expect_error([&] { recognise(utf16, "a.txt"); }, ExitCode::usage,
                  "a.txt: it is text in UTF-16, as PowerShell's > writes it",
                  "make it UTF-8: iconv -f utf-16 -t utf-8 -o 1.txt a.txt");
+  expect_error([] { recognise("\xff\xfe{", "a;$(b).txt"); }, ExitCode::usage, HasSubstr("UTF-16"),
+               "make it UTF-8: iconv -f utf-16 -t utf-8 -o 1.txt 'a;$(b).txt'");
   expect_error([] { find_import_format("nccl-test"); }, ExitCode::usage, HasSubstr("no import format 'nccl-test'"));
 }
 

@@ -119,7 +119,8 @@ TEST(ChoiceCharts, HaveSixClustersAtMostAndNoneWithoutTwoCounts) {
   EXPECT_FALSE(charts[1].series[0].points[0].low) << "six bands on top of each other";
 }
 
-std::string verdict_of(const std::vector<Point>& points, const Goals& goals, double on_any_network = 0) {
+std::string verdict_of(const std::vector<Point>& points, const Goals& goals, double on_any_network = 0,
+                       const std::vector<std::string>& profiles = {}) {
   Choice choice{.goals = goals, .workload = "VGG-16", .timeline = "vgg16"};
   choice.goals.currency = "USD";
   Profile& lab = choice.catalog.profiles["lab"];
@@ -127,6 +128,7 @@ std::string verdict_of(const std::vector<Point>& points, const Goals& goals, dou
   lab.gpus_per_node = 4;
   choice.alternatives = make_alternatives(points, {{"lab", {4, 8.0}}}, choice.goals);
   choice.flags = " --method fsdp";
+  choice.profiles = profiles;
   choice.on_any_network = on_any_network;
   return std::get<Verdict>(choice_document(choice).blocks.at(0)).text;
 }
@@ -140,6 +142,12 @@ TEST(ChoiceDocument, AdvisesNoNetworkWhereNoneWouldDo) {
       HasSubstr("It would take more than a network: it would keep 80 % on one of any rate. Larger batches help, "
                 "and hbench bandwidth --workload vgg16 --profile lab --gpus 8 --target 90% --method fsdp says "
                 "what holds it back."));
+}
+
+TEST(ChoiceDocument, AdvisesACommandWithTheProfileAsItWasTyped) {
+  const std::vector<std::string> typed{"dgx-a100", "./my clusters/lab.toml"};
+  EXPECT_THAT(verdict_of({lab_point(8, 0.7)}, {.efficiency = 0.9}, 0.95, typed),
+              HasSubstr("hbench bandwidth --workload vgg16 --profile \"./my clusters/lab.toml\" --gpus 8 --target"));
 }
 
 // 8 GPUs at 80 % are 640 samples/s: 2.304 M samples take an hour, on two nodes for 8 USD each.
