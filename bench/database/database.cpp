@@ -116,7 +116,7 @@ std::string prune_text(const std::string& db, const PruneResult& result, bool dr
     text += fmt::format("run {} of {}{}: {}, {}\n", run.id, one_line(run.started_at), labels_of(run),
                         counted(cases, "case"), counted(samples, "sample"));
   text +=
-      fmt::format("{}: {}{}, {}, {}, {} of the file{}\n", db, dry_run ? "would remove " : "removed ",
+      fmt::format("{}: {}{}, {}, {}, {} of the file{}\n", one_line(db), dry_run ? "would remove " : "removed ",
                   counted(std::ssize(result.runs), "run"), counted(sum(result, &PrunedRun::cases), "case"),
                   counted(sum(result, &PrunedRun::samples), "sample"), format(Bytes(static_cast<double>(result.bytes))),
                   dry_run            ? ""

@@ -65,7 +65,7 @@ ExitCode run_accept(const Call& call) {
   add_project_options(app, file, database);
   if (app.parse(call)) return ExitCode::good;
   Store store = open_existing(file, database);
-  fmt::print("Accepted run {}: {}\n", accept(store, run, reason, now_utc()), reason);
+  fmt::print("Accepted run {}: {}\n", accept(store, run, reason, now_utc()), one_line(reason));
   return ExitCode::good;
 }
 
@@ -73,8 +73,8 @@ void list_frozen(const Store& store) {
   const std::vector<FrozenBaseline> all = store.frozen();
   if (all.empty()) fmt::print("Nothing is frozen. hbench track freeze NAME freezes the newest runs of a branch.\n");
   for (const FrozenBaseline& each : all)
-    fmt::print("{}: {}, {} to {}, frozen {}\n", each.name, counted(std::ssize(each.runs), "run"), each.runs.front(),
-               each.runs.back(), each.frozen_at);
+    fmt::print("{}: {}, {} to {}, frozen {}\n", one_line(each.name), counted(std::ssize(each.runs), "run"),
+               each.runs.front(), each.runs.back(), one_line(each.frozen_at));
 }
 
 ExitCode run_freeze(const Call& call) {
@@ -94,12 +94,16 @@ ExitCode run_freeze(const Call& call) {
   app.add_flag("--remove", remove, "forget the name; the runs stay");
   add_project_options(app, file, database);
   if (app.parse(call)) return ExitCode::good;
+  if (name.empty() && app.count("--remove") + app.count("--run") + app.count("--baseline") > 0)
+    throw Error(ExitCode::usage, "no name to freeze or to forget", "give it, such as hbench track freeze v2.1");
+  if (!runs.empty() && app.count("--baseline") > 0)
+    throw Error(ExitCode::usage, "--run and --baseline both say which runs are frozen", "give one of the two");
   Store store = open_existing(file, database);
   if (name.empty()) return list_frozen(store), ExitCode::good;
   if (remove) {
     if (!store.unfreeze(name))
       throw Error(ExitCode::usage, fmt::format("no runs are frozen as '{}'", name), "hbench track freeze lists them");
-    fmt::print("Forgot {}.\n", name);
+    fmt::print("Forgot {}.\n", one_line(name));
     return ExitCode::good;
   }
   FrozenBaseline frozen{.name = name, .frozen_at = now_utc()};
@@ -118,7 +122,7 @@ ExitCode run_freeze(const Call& call) {
     throw Error(ExitCode::usage, fmt::format("no run has {}", labels_text(request.baseline)),
                 "name another --baseline, or runs with --run");
   store.freeze(frozen);
-  fmt::print("Froze {} as {}.\n", counted(std::ssize(frozen.runs), "run"), name);
+  fmt::print("Froze {} as {}.\n", counted(std::ssize(frozen.runs), "run"), one_line(name));
   return ExitCode::good;
 }
 
@@ -188,7 +192,7 @@ std::string launched_in_words(const TrackedCommand& command) {
   if (launch.code != ExitCode::good) throw Error(launch.code, launch.reason, launch.said);
   std::string text;
   for (const CaseResult& result : launch.cases)
-    text += fmt::format("\n  {}{}", tracked_name(result.asked), printed_in_words(result));
+    text += fmt::format("\n  {}{}", one_line(tracked_name(result.asked)), printed_in_words(result));
   for (const std::string& line : left_out_lines(launch.left_out)) text += "\n  " + line;
   return text;
 }
@@ -208,7 +212,7 @@ ExitCode init_command(const std::filesystem::path& file, const StarterCommand& c
   const std::string text = starter_file(command, branch);
   const Project project = parse_project(text, file);
   const std::string printed = launched_in_words(*command_of(project, command.name()));
-  return write_starter(project, text, fmt::format("'{}', which prints{}", command.run, printed));
+  return write_starter(project, text, fmt::format("'{}', which prints{}", one_line(command.run), printed));
 }
 
 ExitCode run_init(const Call& call) {

@@ -24,6 +24,14 @@ struct RunFlags {
   int launches = 0;
   bool dry_run = false, json = false;
   Verbosity verbosity = Verbosity::usual;
+
+  /// Those that a check of the run needs too, with a blank before each.
+  std::string in_shell() const {
+    std::string words = gate.empty() ? "" : " --gate " + shell_word(gate);
+    if (!file.empty()) words += " --file " + shell_word(file.string());
+    if (!database.empty()) words += " --db " + shell_word(database.string());
+    return words;
+  }
 };
 
 /// Those of the flags before those of the repository.
@@ -73,8 +81,8 @@ ExitCode measure(const Call& call, const RunFlags& flags, const Project& project
                stored_run_json({id, database.string(), tracked.cases().size(), launching.count, run.labels, code}));
   else
     fmt::print("Run {}: {}, {} launches each, in {}\nNext: hbench track check{}\n", id,
-               counted(std::ssize(tracked.cases()), "case"), launching.count, database.string(),
-               flags.gate.empty() ? "" : " --gate " + flags.gate);
+               counted(std::ssize(tracked.cases()), "case"), launching.count, one_line(database.string()),
+               flags.in_shell());
   return code;
 }
 

@@ -104,6 +104,8 @@ ExitCode run_bisect(const Call& call) {
   output.add_options(app);
   add_verbosity(app, verbosity);
   if (app.parse(call)) return ExitCode::good;
+  if (!drives && app.count("--json") > 0)
+    throw Error(ExitCode::usage, "--json needs --run", "without --run it prints commands, and measures nothing");
   const std::optional<Project> project = find_project(file);
   history_request.labels = parse_baseline(baseline_of(project, label));
   if (project) history_request.rule.least_effect = project->all.rule.least_effect;
@@ -118,7 +120,7 @@ ExitCode run_bisect(const Call& call) {
     fmt::print("# your commands take the place of BUILD and MEASURE; --build and --measure put them there\n");
   if (request.build.text.empty()) request.build.text = "BUILD";
   if (request.measure.text.empty()) request.measure.text = "MEASURE";
-  fmt::print("# {}: {} between {} and {}\n{}", request.range.name, signed_percent(request.range.shift),
+  fmt::print("# {}: {} between {} and {}\n{}", one_line(request.range.name), signed_percent(request.range.shift),
              request.range.good, request.range.bad, bisect_commands(request, printed_tree(request.range)));
   return ExitCode::good;
 }

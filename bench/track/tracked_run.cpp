@@ -14,6 +14,7 @@
 #include "bench/output/console.hpp"
 #include "bench/output/document_output.hpp"
 #include "bench/track/git.hpp"
+#include "collectives/base/error.hpp"
 #include "collectives/base/file.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/short_form.hpp"
@@ -113,11 +114,12 @@ std::string TrackedRun::in_words(const Launching& launching) const {
   std::string text;
   for (const Entry& each : entries_) {
     const double seconds = each.experiment->seconds(launching);
-    text += fmt::format("{}: {}\n", each.name, seconds > 0 ? fmt::format("about {:.0f} s", seconds) : "not timed yet");
+    text += fmt::format("{}: {}\n", one_line(each.name),
+                        seconds > 0 ? fmt::format("about {:.0f} s", seconds) : "not timed yet");
     if (each.experiment->cases().empty()) text += "  what it prints once it has run\n";
-    for (const Case* asked : each.experiment->cases()) text += fmt::format("  {}\n", tracked_name(*asked));
+    for (const Case* asked : each.experiment->cases()) text += fmt::format("  {}\n", one_line(tracked_name(*asked)));
     for (const Refusal& refusal : each.experiment->refused())
-      text += fmt::format("  left out: {}: {}\n", refusal.what, refusal.why);
+      text += fmt::format("  left out: {}: {}\n", one_line(refusal.what), one_line(refusal.why));
   }
   return text;
 }

@@ -17,6 +17,7 @@
 #include "bench/output/document_output.hpp"
 #include "bench/output/reporting.hpp"
 #include "bench/sweep/measured_place.hpp"
+#include "collectives/base/error.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench {
@@ -25,7 +26,7 @@ namespace {
 LocalMachine machine_around(const SweepOptions& options) {
   LocalMachine machine = local_machine(options.oversubscribe, allocation_of(options.hosts.named));
   if (!machine.allocation.is_local()) machine = machine_before_answers(std::move(machine), options.request);
-  if (const std::string& note = machine.allocation.note; !note.empty()) inform("hbench: {}\n", note);
+  if (const std::string& note = machine.allocation.note; !note.empty()) inform("hbench: {}\n", one_line(note));
   // Hosts are asked later, once they are known to answer; in a dry run never.
   for (const FrameworkChoice& choice : options.request.frameworks)
     machine.frameworks[choice.text()] =

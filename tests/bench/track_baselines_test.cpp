@@ -48,6 +48,9 @@ TEST_F(TrackBaselines, SayWhichOneIsMeantWhereNamesAreEqual) {
   EXPECT_EQ(run({"--baseline", "branch=main"}), ExitCode::good);
   refused({"--baseline", "frozen:mian"}, "check", "no frozen baseline 'mian'; did you mean 'main'?", "known: main");
   refused({"x", "--run", "99"}, "freeze", "--run 99: there is no such run", "the newest is 6");
+  refused({"--remove"}, "freeze", "no name to freeze or to forget", "give it, such as hbench track freeze v2.1");
+  refused({"x", "--run", "6", "--baseline", "main"}, "freeze", "--run and --baseline both say which runs are frozen",
+          "give one of the two");
   refused({"x", "--baseline", "nobody"}, "freeze", "no run has branch=nobody",
           "name another --baseline, or runs with --run");
   refused({"x", "--remove"}, "freeze", "no runs are frozen as 'x'", "hbench track freeze lists them");

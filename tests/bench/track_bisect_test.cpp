@@ -111,6 +111,20 @@ TEST_F(BisectOfARun, DatesAChangeByItsLevelWhicheverOfItsRunsWereChecked) {
   EXPECT_THAT(printed_, HasSubstr("between a6 and b1"));
 }
 
+TEST_F(BisectOfARun, NeedsRunForItsJson) {
+  add_run("main", {answer(step_of("vgg16"), 0.1)});
+  expect_error([&] { run({"--json"}, "bisect"); }, ExitCode::usage, "--json needs --run",
+               "without --run it prints commands, and measures nothing");
+}
+
+TEST_F(BisectOfARun, PrintsTheNameOfACaseOnOneLine) {
+  const Case asked = step_of("x\ntouch pwned; echo \x1b[31m");
+  for (const char* commit : {"a1", "a2", "a3", "a4", "a5", "a6", "b1", "b2", "b3", "b4"})
+    add_run({{"branch", "main"}, {"commit", commit}}, {answer(asked, commit[0] == 'a' ? 0.1 : 0.2)});
+  EXPECT_EQ(run({"--measure", "true"}, "bisect"), ExitCode::good);
+  EXPECT_THAT(printed_, StartsWith("# x touch pwned; echo  [31m"));
+}
+
 TEST(BisectCommands, HaveEachNameOfACommitAsOneWord) {
   const std::string commands = bisect_commands(
       {.range = {.name = "step", .good = "v1^{}", .bad = "main@{1}", .shift = 0.1}, .measure = "./b"}, "../good");

@@ -90,6 +90,13 @@ TEST_F(TrackRun, StoresOneRunWithTheLabelsOfItsRepository) {
       << "of another commit the branch that is checked out says nothing";
 }
 
+TEST_F(TrackRun, ProposesTheCheckOfTheFileAndTheDatabaseThatItWasGiven) {
+  std::filesystem::rename(place_ / "hbench.toml", place_ / "other file.toml");
+  const Outcome outcome = place_.run({"track", "run", "--quiet", "--file", "other file.toml", "--db", "o.db"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("Next: hbench track check --file \"other file.toml\" --db o.db\n"));
+}
+
 TEST_F(TrackRun, StoresEachLaunchOfAStepAndOfItsBaselineOnce) {
   if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
   write_bytes(place_ / "hbench.toml", R"([track]
