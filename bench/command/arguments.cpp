@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "bench/command/verb.hpp"
@@ -72,6 +74,9 @@ class CliOption final : public Option {
   }
   Option* needs(Option* other) override { return option_->needs(inner(other)), this; }
   Option* excludes(Option* other) override { return option_->excludes(inner(other)), this; }
+  Option* writes() override { return writes_ = true, this; }
+  /// \throws Error (usage) where this one writes the file that the other one names.
+  void refuse_to_replace_file_of(const CliOption& other) const;
   OptionDescription description() const;
   bool positional() const { return option_->get_positional(); }
 
@@ -80,7 +85,39 @@ class CliOption final : public Option {
   static CLI::Option* inner(Option* option) { return static_cast<CliOption*>(option)->option_; }
   CLI::Option* option_;
   std::vector<std::string> choices_;
+  bool writes_ = false;
 };
+
+/// A new file too: its name may be written in two ways.
+bool name_same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code unknown;
+  if (std::filesystem::exists(a, unknown))
+    return std::filesystem::is_regular_file(a, unknown) && std::filesystem::equivalent(a, b, unknown);
+  const auto path = std::filesystem::weakly_canonical(a, unknown);
+  return !path.empty() && path == std::filesystem::weakly_canonical(b, unknown);
+}
+
+void CliOption::refuse_to_replace_file_of(const CliOption& other) const {
+  if (!writes_ || option_->empty() || option_->results().front() == "-") return;
+  const std::filesystem::path file = option_->results().front();
+  std::vector<std::string> values = other.option_->results();
+  if (values.empty()) values.push_back(other.option_->get_default_str());
+  for (std::size_t i = 0; i < values.size(); ++i)  // grows by the items of comma lists
+    if (const std::size_t comma = values[i].find(','); comma != std::string::npos) {
+      values.push_back(values[i].substr(0, comma));
+      values.push_back(values[i].substr(comma + 1));
+    }
+  for (const std::filesystem::path value : values) {
+    std::error_code unknown;
+    // Words that name no file, such as an algorithm, may be those of a new one.
+    const bool is_file = other.writes_ || value.has_extension() || value.has_parent_path();
+    if ((is_file || std::filesystem::exists(file, unknown)) && name_same_file(file, value))
+      throw Error(ExitCode::usage,
+                  fmt::format("{} {} would replace what {} {} names", option_->get_name(), file.string(),
+                              other.option_->get_name(), value.string()),
+                  fmt::format("name another file with {}", option_->get_name()));
+  }
+}
 
 Check check_of(const CLI::Validator& rule) {
   return {[rule](const std::string& text) { return rule(text); }, rule.get_description()};
@@ -275,6 +312,9 @@ bool Arguments::parse(const Call& call) {
   std::vector<std::string> reversed(call.arguments.rbegin(), call.arguments.rend());
   try {
     app.parse(reversed);
+    for (const CliOption& output : state_->options)
+      for (const CliOption& other : state_->options)
+        if (&other != &output) output.refuse_to_replace_file_of(other);
     for (const auto& read : std::exchange(state_->unread, {})) read();
     if (state_->others != nullptr) *state_->others = app.remaining();
     return false;

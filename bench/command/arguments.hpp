@@ -47,6 +47,9 @@ class Option {
   virtual Option* needs(Option* other) = 0;
   /// Refused beside `other`.
   virtual Option* excludes(Option* other) = 0;
+  /// Its value names a file that is written: refused where another value of the command line, or its default, names
+  /// the same file, which would be lost.
+  virtual Option* writes() = 0;
 };
 
 class Arguments {

@@ -86,7 +86,7 @@ std::string format_lines(const auto& formats) {
 }
 /// `--out`: a file, of which the end of the name says what is written.
 inline void add_out(Arguments& app, std::filesystem::path& file, Help help, const char* names = "--out") {
-  app.add_option(names, file, help);
+  app.add_option(names, file, help)->writes();
 }
 inline void add_database(Arguments& app, std::filesystem::path& file, Help help = "results database") {
   app.add_option("--db", file, help);

@@ -156,6 +156,10 @@ std::string tool_output(const ToolFormat& format, const std::vector<ToolFigure>&
 }
 
 void check_writable(const std::filesystem::path& file, std::string_view flag) {
+  std::error_code unknown;
+  if (std::filesystem::is_regular_file(file, unknown) && first_line(file).starts_with("SQLite format 3"))
+    throw Error(ExitCode::usage, fmt::format("{} {} would replace a database of results", flag, file.string()),
+                fmt::format("name another file with {}", flag));
   if (const std::string why = why_not_replaceable(file); !why.empty()) fail(file, flag, why);
 }
 

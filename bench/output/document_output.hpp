@@ -62,7 +62,8 @@ std::string tool_output(const ToolFormat& format, const std::vector<ToolFigure>&
 /// Error (environment).
 void write_whole(const std::filesystem::path& file, const std::string& text, std::string_view flag);
 
-/// Before long work: whether such a file can be written there. \throws Error (environment) as `write_whole` would.
+/// Before long work: whether such a file can be written there. \throws Error (environment) as `write_whole` would, and
+/// (usage) where a database of results is there, which is never meant.
 void check_writable(const std::filesystem::path& file, std::string_view flag);
 
 /// What came of `try_folder`.

@@ -23,10 +23,26 @@
 namespace hbench {
 namespace {
 
-/// The page of GitHub's job, where this runs in one. \throws Error (environment) where it cannot be written.
-void add_to_job_summary(const Document& document) {
+/// The file of the page of GitHub's job; empty where this runs in none.
+std::filesystem::path job_summary() {
   const char* file = std::getenv("GITHUB_STEP_SUMMARY");
-  if (file == nullptr || *file == '\0') return;
+  return file == nullptr ? "" : file;
+}
+
+/// \throws Error (usage) where the file is what is tracked or a database, (environment) where it cannot be written.
+void check_output(const std::filesystem::path& file, std::string_view flag) {
+  if (file.empty()) return;
+  std::error_code unknown;
+  if (std::filesystem::equivalent(file, kProjectFile, unknown))
+    throw Error(ExitCode::usage, fmt::format("{} {} would replace what is tracked", flag, file.string()),
+                fmt::format("name another file with {}", flag));
+  check_writable(file, flag);
+}
+
+/// Adds to the page of GitHub's job, where this runs in one. \throws Error (environment) where it cannot be written.
+void add_to_job_summary(const Document& document) {
+  const std::filesystem::path file = job_summary();
+  if (file.empty()) return;
   constexpr std::size_t kMostBytes = 900'000;  // GitHub takes 1 MiB of a step
   const std::string text = std::filesystem::exists(file) ? read_file(file) : "";
   write_whole(file, text + render_fitting(kMostBytes, document, kMarkdownFormat) + "\n", "GITHUB_STEP_SUMMARY");
@@ -45,8 +61,8 @@ int next_launch(const Store& store, const Run& run, const std::set<std::string>&
 
 void TrackOutput::add_options(Arguments& app) {
   app.add_parsed("--fail-on", fail_on_, parse_fail_on, "inconclusive: exit with 11 where a case is");
-  app.add_option("--junit", junit_, "also write JUnit's XML there");
-  app.add_option("--gitlab", gitlab_, "also write GitLab's metrics report (OpenMetrics) there");
+  app.add_option("--junit", junit_, "also write JUnit's XML there")->writes();
+  app.add_option("--gitlab", gitlab_, "also write GitLab's metrics report (OpenMetrics) there")->writes();
   app.add_flag("--github", github_, "also print annotations, and add the page to the summary of GitHub's job");
   document_.take_tools();
   document_.add_options(app);
@@ -55,8 +71,9 @@ void TrackOutput::add_options(Arguments& app) {
 
 void TrackOutput::check() {
   document_.check();
-  if (!junit_.empty()) check_writable(junit_, "--junit");
-  if (!gitlab_.empty()) check_writable(gitlab_, "--gitlab");
+  check_output(junit_, "--junit");
+  check_output(gitlab_, "--gitlab");
+  if (github_) check_output(job_summary(), "GITHUB_STEP_SUMMARY");
 }
 
 void TrackOutput::deliver(const TrackReport& report) const {

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -11,6 +12,7 @@
 
 #include <thread>
 
+#include "bench/command/common_options.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -137,6 +139,51 @@ TEST_F(OutputFile, IsRefusedWhereNothingCanBeWritten) {
   write_bytes(folder_ / "fixed", "precious");
   fs::permissions(folder_ / "fixed", fs::perms(0444));
   refused(folder_ / "fixed", "Permission denied");
+}
+
+TEST_F(OutputFile, IsNeverADatabase) {
+  const std::string database = "SQLite format 3" + std::string(1, '\0') + "rows";
+  write_bytes(folder_ / "x.db", database);
+  expect_error([&] { put(folder_ / "x.db"); }, ExitCode::usage, HasSubstr("would replace a database of results"),
+               HasSubstr("--out"));
+  EXPECT_EQ(bytes_of(folder_ / "x.db"), database);
+}
+
+TEST_F(OutputFile, IsNoFileThatTheSameCommandNames) {
+  write_bytes(folder_ / "in.csv", "precious");
+  fs::create_symlink("in.csv", folder_ / "link");
+  fs::create_hard_link(folder_ / "in.csv", folder_ / "hard");
+  const auto parse = [&](const std::vector<std::string>& words) {
+    fs::path out, junit, database;
+    std::string name;
+    std::vector<std::string> lists;
+    Arguments app("", "hbench list");
+    app.add_option("NAME", name, "");
+    app.add_list("--workload", lists, "");
+    add_database(app, database);
+    add_out(app, out, "");
+    app.add_option("--junit", junit, "")->writes();
+    app.parse({.arguments = words, .command = ""});
+  };
+  const std::string in = folder_ / "in.csv", elsewhere = folder_ / "new.csv";
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{in, "--out", in},
+                                             {in, "--out", folder_ / "." / "in.csv"},
+                                             {in, "--out", folder_ / "link"},
+                                             {folder_ / "link", "--junit", folder_ / "hard"},
+                                             {"--db", in, "--junit", in},
+                                             {"--workload", "vgg16," + in, "--out", in},
+                                             {"--db", elsewhere, "--out", elsewhere},
+                                             {"--junit", "no-such-file", "--out", "./no-such-file"}})
+    expect_error([&] { parse(words); }, ExitCode::usage, HasSubstr(" would replace what "),
+                 HasSubstr("name another file with --"));
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{in, "--out", elsewhere},
+                                             {"ring", "--out", "ring"},
+                                             {"--junit", "/dev/null", "--out", "/dev/null"},
+                                             {"--out", in},
+                                             {"--db", in, "--out", "-"}})
+    EXPECT_NO_THROW(parse(words)) << fmt::format("{}", fmt::join(words, " "));
 }
 
 }  // namespace
