@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdint>
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
@@ -134,8 +135,14 @@ std::vector<std::string_view> split_outside_brackets(std::string_view list) {
   return pieces;
 }
 
+/// Of a name in a list: more would be the work of somebody who wants all memory.
+constexpr std::size_t kMostDigits = 20, kMostBrackets = 10, kLongestName = 255;
+
 [[noreturn]] void refuse_nodes(std::string_view list) {
-  throw Error(ExitCode::usage, fmt::format("SLURM_JOB_NODELIST='{}' is no list of nodes", list),
+  constexpr std::size_t kShown = 100;
+  throw Error(ExitCode::usage,
+              fmt::format("SLURM_JOB_NODELIST='{}{}' is no list of nodes", list.substr(0, kShown),
+                          list.size() > kShown ? "..." : ""),
               "run inside a Slurm job, or name the hosts with -H or --hostfile");
 }
 
@@ -150,15 +157,19 @@ std::vector<std::string> numbers_in(std::string_view range, std::string_view lis
   const std::string_view first = range.substr(0, dash);
   const std::string_view last = dash == range.npos ? first : range.substr(dash + 1);
   const std::optional<int> from = parse_number<int>(first), to = parse_number<int>(last);
-  if (!from || !to || *from < 0 || *to < *from || *to - *from >= static_cast<int>(kMostNodes)) refuse_nodes(list);
+  if (!from || !to || first.size() > kMostDigits || *from < 0 || *to < *from ||
+      *to - *from >= static_cast<int>(kMostNodes))
+    refuse_nodes(list);
   std::vector<std::string> numbers;
-  for (int number = *from; number <= *to; ++number) numbers.push_back(fmt::format("{:0{}}", number, first.size()));
+  for (std::int64_t number = *from; number <= *to; ++number)
+    numbers.push_back(fmt::format("{:0{}}", number, first.size()));
   return numbers;
 }
 
 /// `rack[1-2]n[1-2]` -> rack1n1, rack1n2, rack2n1, rack2n2.
 std::vector<std::string> expand(std::string_view piece, std::string_view list) {
   const std::size_t open = piece.find('['), close = piece.find(']');
+  if (std::min(open, piece.size()) > kLongestName) refuse_nodes(list);
   if (open == piece.npos && close == piece.npos) return {std::string(piece)};
   if (open == piece.npos || close == piece.npos || close < open) refuse_nodes(list);
   const std::vector<std::string> rests = expand(piece.substr(close + 1), list);
@@ -278,11 +289,13 @@ Allocation parse_names(std::string_view list, std::string_view variable, int slo
 
 std::vector<std::string> parse_slurm_nodes(std::string_view list) {
   std::vector<std::string> names;
-  for (const std::string_view piece : split_outside_brackets(list))
+  for (const std::string_view piece : split_outside_brackets(list)) {
+    if (std::ranges::count(piece, '[') > static_cast<std::ptrdiff_t>(kMostBrackets)) refuse_nodes(list);
     for (std::string& name : expand(piece, list)) {
       if (!is_host_name(name) || names.size() == kMostNodes) refuse_nodes(list);
       names.push_back(std::move(name));
     }
+  }
   return names;
 }
 

@@ -152,6 +152,21 @@ TEST(SlurmNodes, AreRefusedWhereTheyAreNone) {
                  "run inside a Slurm job, or name the hosts with -H or --hostfile");
 }
 
+TEST(SlurmNodes, OfTheLargestNumberAreOne) {
+  EXPECT_THAT(parse_slurm_nodes("n[2147483647]"), ElementsAre("n2147483647"));
+}
+
+TEST(SlurmNodes, ThatWouldTakeAllMemoryAreRefusedInAShortLine) {
+  std::string brackets = "n";
+  for (int i = 0; i < 30'000; ++i) brackets += "[1]";
+  for (const std::string& text : {brackets, "n[" + std::string(100'000, '0') + "1-900000]",
+                                  std::string(100'000, 'n') + "[1-900000]", "n[1-900000]" + std::string(100'000, 'n')})
+    expect_error([&] { parse_slurm_nodes(text); }, ExitCode::usage,
+                 AllOf(HasSubstr("...' is no list of nodes"),
+                       testing::ResultOf([](const std::string& line) { return line.size() < 200; }, true)),
+                 HasSubstr("--hostfile"));
+}
+
 TEST(SlurmCounts, AreRepeated) {
   EXPECT_THAT(parse_slurm_counts("2(x3),1"), ElementsAre(2, 2, 2, 1));
   EXPECT_THAT(parse_slurm_counts("2(x2), 1"), ElementsAre(2, 2, 1));
