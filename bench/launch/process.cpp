@@ -305,6 +305,9 @@ void catch_interrupts() {
   action.sa_handler = [](int) { interrupt_seen = true; };
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  struct sigaction before {};
+  if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) return;  // nohup
+  sigaction(SIGHUP, &action, nullptr);
 }
 
 bool interrupted() { return interrupt_seen; }

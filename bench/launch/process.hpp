@@ -46,7 +46,7 @@ struct Spawn {
 /// can be started.
 Exit run_process(const Spawn& spawn);
 
-/// From now on Ctrl-C (and SIGTERM) only sets a flag: `interrupted()`.
+/// From now on Ctrl-C (and SIGTERM, and SIGHUP where nohup does not ignore it) only sets a flag: `interrupted()`.
 void catch_interrupts();
 bool interrupted();
 

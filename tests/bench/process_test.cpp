@@ -240,6 +240,18 @@ TEST(Process, IsStoppedByCtrlC) {
   EXPECT_EQ(outcome, "interrupted true true, code 143, timed out false");
 }
 
+TEST(Process, IsStoppedWhenTheTerminalHasGoneUnlessNohupIgnoresThat) {
+  for (const bool ignored : {false, true})
+    EXPECT_EQ(in_child([&] {
+                signal(SIGHUP, ignored ? SIG_IGN : SIG_DFL);
+                catch_interrupts();
+                catch_interrupts();
+                raise(SIGHUP);
+                return std::string(interrupted() ? "interrupted" : "goes on");
+              }),
+              ignored ? "goes on" : "interrupted");
+}
+
 TEST(Process, EndsWhenItsParentIsKilled) {
   const TemporaryFolder folder;
   const std::string file = (folder / "pid").string();
