@@ -249,6 +249,15 @@ JobFolders::JobFolders(const fs::path& temporary, const fs::path& shared_memory)
         ExitCode::environment,
         fmt::format("cannot make a folder for the launcher in {}: {}", temporary.string(), std::strerror(errno)),
         "set TMPDIR to a folder that you may write");
+  const fs::path probe = paths_.temporary / "probe";
+  const std::string why = write_file(probe, "probe");
+  std::error_code ignored;
+  fs::remove(probe, ignored);
+  if (!why.empty()) {
+    remove_folder(paths_.temporary);
+    throw Error(ExitCode::environment, fmt::format("cannot write into {}: {}", temporary.string(), why),
+                "set TMPDIR to a folder on a disk with room");
+  }
   paths_.shared_memory = make_folder(shared_memory);
   start_cleaner();
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -24,6 +25,19 @@ std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
   return names;
+}
+
+TEST(JobFolders, AreRefusedWhereNothingCanBeWrittenIntoThem) {
+  const TemporaryFolder disk, memory;
+  const std::string said = in_child([&] {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit nothing{.rlim_cur = 0, .rlim_max = 0};
+    setrlimit(RLIMIT_FSIZE, &nothing);
+    const JobFolders folders(disk.path(), memory.path());
+    return std::string("made");
+  });
+  EXPECT_THAT(said, HasSubstr("3: cannot write into " + disk.path().string()));
+  EXPECT_THAT(names_in(disk.path()), IsEmpty());
 }
 
 TEST(JobFolders, AreThereAsLongAsTheObjectAndGoWithAllThatIsInThem) {
