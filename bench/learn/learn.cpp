@@ -101,6 +101,10 @@ ExitCode run_learn(const Call& call) {
   const ExitCode worst = run_cases(sweep, store, {});
   const std::vector<CaseResult> results = planned_results(sweep, store);
   const Learning learning = learning_of(results, wanted);
+  if (learning.cases.empty() && interrupted()) {
+    inform("hbench: interrupted; nothing was learned yet\n");
+    return ExitCode::interrupted;
+  }
   if (learning.cases.empty()) throw nothing_learned(results, worst);
   Document answer = learning_document(learning);
   if (std::vector<std::string> texts = failures(results); !texts.empty())

@@ -52,6 +52,16 @@ TEST(Learn, BeginsEachLaunchWithOtherParametersAndAllStrategiesWithTheSame) {
   expect_losses("");
 }
 
+TEST(Learn, InterruptedBeforeALaunchHasEndedSaysThat) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
+  const Workplace workplace;
+  const Outcome outcome = workplace.shell(
+      "$HBENCH learn --epochs 1000 --launches 1 --gpus 2 --quiet & while [ ! -s hbench.db ]; do sleep 0.1; done; "
+      "sleep 1; kill -TERM $!; wait $!");
+  EXPECT_EQ(outcome.code, 130);
+  EXPECT_THAT(outcome.err, HasSubstr("hbench: interrupted"));
+}
+
 TEST(Learn, SaysWhatItWouldTrain) {
   if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
   const Workplace workplace;
