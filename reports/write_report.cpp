@@ -41,6 +41,8 @@ constexpr const char* kManifest = ".hbench-report";
 
 std::set<std::string> written_before(const fs::path& folder) {
   std::set<std::string> names;
+  std::error_code unknown;
+  if (!fs::is_regular_file(folder / kManifest, unknown)) return names;  // a pipe would be waited for
   std::ifstream in(folder / kManifest);
   for (std::string name; std::getline(in, name);) names.insert(name);
   return names;
@@ -94,7 +96,8 @@ std::string picture_in(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Draws all charts with one gnuplot, elsewhere first. \returns a warning, or nothing.
+/// Draws all charts with one gnuplot, elsewhere first. No picture of an earlier report stays for one that is not drawn.
+/// \returns a warning, or nothing.
 std::string draw_charts(const std::vector<const Chart*>& charts, const fs::path& report, const ProcessRunner& runner) {
   if (charts.empty()) return {};
   const fs::path folder = report / kCharts;
@@ -107,11 +110,19 @@ std::string draw_charts(const std::vector<const Chart*>& charts, const fs::path&
     for (const fs::path& drawn : chart_paths(scratch.path(), *chart)) {
       const std::string picture = picture_in(drawn);
       complete = complete && !picture.empty();
-      if (code != 0 || picture.empty()) continue;
-      write_or_throw(folder / drawn.filename(), picture);
+      std::error_code ignored;
+      if (code != 0 || picture.empty())
+        fs::remove(folder / drawn.filename(), ignored);  // an earlier report's
+      else
+        write_or_throw(folder / drawn.filename(), picture);
     }
   if (complete) return {};
   if (code == kNoSuchProgram) return "charts were not drawn as SVG and PNG: gnuplot is not installed";
+  if (code == 0)
+    return fmt::format(
+        "charts were not all drawn as SVG and PNG: gnuplot could not write them into {}: is it full? "
+        "TMPDIR names another folder",
+        temporary_base().string());
   return fmt::format("charts were not all drawn as SVG and PNG: gnuplot ended with exit code {}", code);
 }
 

@@ -1,6 +1,7 @@
 #include "reports/write_report.hpp"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <fstream>
@@ -77,8 +78,19 @@ TEST_F(WriteReport, WarnsWhenGnuplotFails) {
 
 TEST_F(WriteReport, WarnsWhenAPictureIsMissingThoughGnuplotSaysGood) {
   const auto lazy = [](const auto&, const auto&) { return 0; };
-  EXPECT_EQ(write_report(small_document(), folder_, lazy),
-            "charts were not all drawn as SVG and PNG: gnuplot ended with exit code 0");
+  EXPECT_THAT(write_report(small_document(), folder_, lazy),
+              AllOf(HasSubstr("gnuplot could not write them into"), HasSubstr("TMPDIR")));
+}
+
+TEST_F(WriteReport, LeavesNoPictureOfAnEarlierReportWhereNoneIsDrawn) {
+  write_report(small_document(), folder_, obedient_gnuplot);
+  write_report(small_document(), folder_, broken_gnuplot);
+  EXPECT_EQ(files_in(folder_), kDocuments);
+}
+
+TEST_F(WriteReport, DoesNotWaitForAListOfItsFilesThatIsAPipe) {
+  ASSERT_EQ(mkfifo((folder_ / ".hbench-report").c_str(), 0600), 0);
+  EXPECT_NO_THROW(check_report_files(folder_));
 }
 
 TEST_F(WriteReport, StartsNoGnuplotWithoutCharts) {
