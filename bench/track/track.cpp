@@ -42,11 +42,12 @@ ExitCode run_track(const Call& call) {
       actions);
 }
 
-Store open_existing(const std::filesystem::path& file, std::filesystem::path database) {
+Store open_existing(const std::filesystem::path& file, std::filesystem::path database,
+                    Store::Mode mode = Store::Mode::read_write) {
   if (database.empty()) database = database_of(find_project(file), database);
   if (!std::filesystem::exists(database))
     throw Error(ExitCode::usage, fmt::format("there is no database '{}'", database.string()), "name it with --db");
-  return Store(database);
+  return Store(database, mode);
 }
 
 ExitCode run_accept(const Call& call) {
@@ -98,7 +99,7 @@ ExitCode run_freeze(const Call& call) {
     throw Error(ExitCode::usage, "no name to freeze or to forget", "give it, such as hbench track freeze v2.1");
   if (!runs.empty() && app.count("--baseline") > 0)
     throw Error(ExitCode::usage, "--run and --baseline both say which runs are frozen", "give one of the two");
-  Store store = open_existing(file, database);
+  Store store = open_existing(file, database, name.empty() ? Store::Mode::read_only : Store::Mode::read_write);
   if (name.empty()) return list_frozen(store), ExitCode::good;
   if (remove) {
     if (!store.unfreeze(name))

@@ -31,6 +31,7 @@ class SweepAnswer {
     write_report_folder(report, sweep_.options.report);
     if (!sweep_.options.json) {
       print(summary(input.points, report));
+      if (!last) std::fflush(stdout);  // the last time run_program does, and says what has failed
     } else if (last) {
       fmt::print("{}", points_json(input.points));
     }
@@ -50,7 +51,6 @@ class SweepAnswer {
     fmt::print("{}", terminal_text(answer, sweep_.options.wide));
     fmt::print("\nReport: {}\nResults: {}\n", (sweep_.options.report / "index.html").string(),
                sweep_.options.database.string());
-    std::fflush(stdout);
   }
 
   const SweepPreparation& sweep_;

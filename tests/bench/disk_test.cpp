@@ -43,12 +43,14 @@ TEST(Disk, OnAReadOnlyDiskIsRefusedAndStillRead) {
           .code,
       0);
   const Outcome outcome = workplace.shell(
-      "unshare -rm sh -c 'mount --bind m m && mount -o remount,ro,bind m m && { $HBENCH export --db m/r.db > after; " +
+      "unshare -rm sh -c 'mount --bind m m && mount -o remount,ro,bind m m && { $HBENCH export --db m/r.db > after; "
+      "$HBENCH track freeze --db m/r.db > frozen; " +
       std::string(kSmallSweep) + "--db m/r.db; }'");
   EXPECT_EQ(outcome.code, 3);
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err, HasSubstr("m/r.db"));
   EXPECT_EQ(bytes_of(workplace / "after"), bytes_of(workplace / "before"));
+  EXPECT_THAT(bytes_of(workplace / "frozen"), HasSubstr("Nothing is frozen"));
 }
 
 TEST(Disk, OnAFullDiskKeepsWhatItHasAndGoesOnWhenThereIsRoom) {
@@ -74,8 +76,9 @@ TEST(Disk, OnAFullDiskKeepsWhatItHasAndGoesOnWhenThereIsRoom) {
 TEST(StandardOutput, ThatIsFullIsAnErrorOfTheEnvironment) {
   const Workplace workplace;
   ASSERT_EQ(workplace.shell(kSmallSweep).code, 0);
-  for (const char* arguments : {"--help", "export"}) {
-    const Outcome outcome = workplace.shell(std::string("$HBENCH ") + arguments + " > /dev/full");
+  for (const std::string& arguments :
+       {std::string("$HBENCH --help"), std::string("$HBENCH export"), std::string(kSmallSweep)}) {
+    const Outcome outcome = workplace.shell(arguments + " > /dev/full");
     EXPECT_EQ(outcome.code, 3) << arguments;
     EXPECT_THAT(outcome.err, HasSubstr("No space left on device")) << arguments;
   }
