@@ -13,7 +13,7 @@ namespace {
 Error full(std::string_view file) {
   return Error(
       ExitCode::environment, fmt::format("the disk is full: '{}' could not be written", file),
-      "free some space and run it again; what was stored before is safe, and hbench sweep --resume goes on from there");
+      "free some space and run it again; what was stored before is safe, and a sweep goes on from there with --resume");
 }
 
 Error read_only(std::string_view file) {
