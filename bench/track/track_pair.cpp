@@ -13,6 +13,7 @@
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/document_output.hpp"
+#include "bench/output/keeping.hpp"
 #include "bench/track/bisect.hpp"
 #include "bench/track/git.hpp"
 #include "bench/track/measured_command.hpp"
@@ -157,7 +158,7 @@ class PairBench {
                     .begins = [&](std::size_t cases, const PairRule& rule, int most) { begin(cases, rule, most); },
                     .keep =
                         [&](int number, const PairLaunches& pair) {
-                          store_.keep(number, pair);
+                          keeping_.keep([&] { store_.keep(number, pair); });
                           pairs_ = number + 1;
                           progress_->done(pair_seconds_);
                         },
@@ -170,6 +171,8 @@ class PairBench {
     report.request.baseline = report.runs.front().labels;
     return report;
   }
+  /// After the report is shown. \throws Error (environment) where a pair was not stored.
+  void finish() const { keeping_.finish(); }
 
  private:
   CommandLaunch launch(const MeasuredCommand& command) {
@@ -195,6 +198,7 @@ class PairBench {
 
   const PairOptions& options_;
   PairStore store_;
+  Keeping keeping_;
   std::optional<Progress> progress_;
   int pairs_ = -1;
   double seconds_ = 0, pair_seconds_ = 0;
@@ -239,8 +243,10 @@ ExitCode run_pair(const Call& call) {
   catch_interrupts();
   Run run{.command = call.command, .version = HBENCH_VERSION, .started_at = now_utc(), .labels = options.labels};
   if (!options.database.empty()) run.environment = environment_facts(false);
-  const TrackReport report = PairBench(options, run, store::random_uuid()).run();
+  PairBench bench(options, run, store::random_uuid());
+  const TrackReport report = bench.run();
   if (!report.results.empty()) output.deliver(report);
+  bench.finish();
   if (!interrupted()) return report.exit_code();
   inform("hbench: interrupted after {} pairs{}\n", report.paired->pairs,
          options.database.empty() ? "" : fmt::format("; they are in {}", options.database.string()));

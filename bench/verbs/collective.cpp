@@ -21,6 +21,7 @@
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/document_output.hpp"
+#include "bench/output/keeping.hpp"
 #include "collectives/executors/executor.hpp"
 
 namespace hbench {
@@ -141,6 +142,7 @@ class CollectiveBench {
     std::vector<CaseResult> results = measure();
     if (started_.rank > 0) return ExitCode::good;
     const ExitCode code = publish({options_, plan_, run_, setup_.machine.clusters}, std::move(results));
+    keeping_.finish();
     if (!interrupted()) return code;
     inform("hbench: interrupted{}\n",
            store_ ? fmt::format("; every finished case is in {}", options_.database.string()) : "");
@@ -170,7 +172,7 @@ class CollectiveBench {
     const double share = simulates ? 1 : plan_.cases > 0 ? seconds() / plan_.cases : 0;
     std::string last;
     const auto done = [&](const CaseResult& result) {
-      if (store_) store_->append(run_id_, result);
+      if (store_) keeping_.keep([&] { store_->append(run_id_, result); });
       // Of launches a line for each size, not for each candidate.
       std::string size = fmt::format("{} B on {} ranks", result.asked.collective.bytes, result.asked.gpus);
       progress.done(share, size == last || simulates || started_.ranks > 0 ? "" : size);
@@ -190,6 +192,7 @@ class CollectiveBench {
   CollectivePlan plan_;
   Run run_;
   std::optional<Store> store_;
+  Keeping keeping_;
   std::int64_t run_id_ = 0;
 };
 

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include "bench/output/keeping.hpp"
 #include "tests/bench/program.hpp"
+#include "tests/support/expect_error.hpp"
 #include "tests/support/matchers.hpp"
 
 namespace hbench::disk_test {
@@ -71,6 +73,19 @@ TEST(Disk, OnAFullDiskKeepsWhatItHasAndGoesOnWhenThereIsRoom) {
   EXPECT_EQ(points("before"), points("after"));
   EXPECT_GT(points("end").size(), points("before").size());
   for (const auto& point : points("before")) EXPECT_THAT(points("end"), Contains(point));
+}
+
+TEST(Keeping, GoesOnWhereTheDiskIsFullAndSaysSoInTheEnd) {
+  Keeping keeping;
+  int stored = 0;
+  keeping.keep([&] { ++stored; });
+  EXPECT_NO_THROW(keeping.finish());
+  expect_error([&] { keeping.keep([] { throw Error(ExitCode::wrong_data, "damaged", "save it"); }); },
+               ExitCode::wrong_data, HasSubstr("damaged"), HasSubstr("save it"));
+  EXPECT_NO_THROW(keeping.keep([] { throw Error(ExitCode::environment, "the disk is full", "free some"); }));
+  keeping.keep([&] { ++stored; });
+  EXPECT_EQ(stored, 1);
+  expect_error([&] { keeping.finish(); }, ExitCode::environment, HasSubstr("the disk is full"), HasSubstr("free some"));
 }
 
 TEST(StandardOutput, ThatIsFullIsAnErrorOfTheEnvironment) {
