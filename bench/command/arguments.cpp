@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -102,11 +103,8 @@ void CliOption::refuse_to_replace_file_of(const CliOption& other) const {
   const std::filesystem::path file = option_->results().front();
   std::vector<std::string> values = other.option_->results();
   if (values.empty()) values.push_back(other.option_->get_default_str());
-  for (std::size_t i = 0; i < values.size(); ++i)  // grows by the items of comma lists
-    if (const std::size_t comma = values[i].find(','); comma != std::string::npos) {
-      values.push_back(values[i].substr(0, comma));
-      values.push_back(values[i].substr(comma + 1));
-    }
+  for (std::istringstream items(values.front()); items.good();)  // of a comma list
+    std::getline(items, values.emplace_back(), ',');
   for (const std::filesystem::path value : values) {
     std::error_code unknown;
     // Words that name no file, such as an algorithm, may be those of a new one.
