@@ -181,7 +181,7 @@ TEST_F(Emulation, ShowsFaultsThatNoSimulationKnowsOf) {
   std::map<std::string, double> efficiency;  // by algorithm and fault
   std::string others;
   for (const char* asked : {"ring", "ring link:1:0.5", "ring node:0:1.2", "ring police:0:0.6", "ps", "ps server:0:4"}) {
-    const std::vector<std::string> words = words_of(asked);
+    const std::vector<std::string> words = words_in(asked);
     const std::string algorithm = words.front(), fault = words.size() > 1 ? words.back() : "";
     efficiency[asked] = efficiency_with(workplace_, arguments({"--algorithm", algorithm}), algorithm, fault, others);
     if (!others.empty()) GTEST_SKIP() << others;
@@ -258,7 +258,7 @@ TEST(CalibratedEmulation, ReplaysTheTimelineThatTheSweepRecordedOnThisMachine) {
   const Workplace workplace;
   const auto sweep = [&](const std::string& more) {
     return workplace.run(
-        words_of("sweep --calibrate --device cpu --gpus 2 --workload lenet5 --image-size 32 --batch 64 --launches 2 "
+        words_in("sweep --calibrate --device cpu --gpus 2 --workload lenet5 --image-size 32 --batch 64 --launches 2 "
                  "--steps 4 --profile hkbu-10gbe --algorithm ring --compressor none --oversubscribe 2 --evidence "
                  "measured,emulated --json " +
                  more));

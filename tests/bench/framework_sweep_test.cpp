@@ -22,7 +22,7 @@ class FrameworkSweep : public testing::Test {
   }
 
   Outcome sweep(std::vector<std::string> more, const std::map<std::string, std::string>& environment = {}) const {
-    std::vector<std::string> arguments = words_of(
+    std::vector<std::string> arguments = words_in(
         "sweep --gpus 2 --workload resnet18 --batch 2 --evidence measured --image-size 32 --device cpu --algorithm "
         "ring --launches 1 --steps 1 --warmup 1 --trace 0 --no-calibrate");
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -86,7 +86,7 @@ TEST_F(FrameworkSweep, MeasuresDdpInTurnWithOwnCasesAndShowsItBesideThem) {
 TEST_F(FrameworkSweep, ShowsHowFarThePresetIsOffWhereItCalibrates) {
   if (const FoundFramework found = find_framework({frameworks().front()}); !found.state.available)
     GTEST_SKIP() << found.state.in_words();
-  std::vector<std::string> arguments = words_of(
+  std::vector<std::string> arguments = words_in(
       "sweep --gpus 2 --workload resnet18 --batch 2 --device cpu --evidence measured,simulated --launches 1 --steps 1 "
       "--warmup 1 --trace 0 --algorithm ring --fusion ddp --profile hkbu-10gbe --calibrate --framework pytorch-ddp");
   const Outcome outcome = workplace_.run(arguments);

@@ -17,7 +17,7 @@ TEST(Learn, TrainsToAnAccuracyByEachStrategyInTurn) {
   if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
   const Workplace workplace;
   const Outcome outcome =
-      workplace.run(words_of("learn --until accuracy=0.3 --epochs 6 --launches 2 --compressor none,topk:0.01 --method "
+      workplace.run(words_in("learn --until accuracy=0.3 --epochs 6 --launches 2 --compressor none,topk:0.01 --method "
                              "synchronous,local-sgd:4 --out answer.json --quiet"));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const json answer = json::parse(bytes_of(workplace / "answer.json"));
@@ -36,7 +36,7 @@ TEST(Learn, BeginsEachLaunchWithOtherParametersAndAllStrategiesWithTheSame) {
   if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
   const Workplace workplace;
   ASSERT_EQ(workplace
-                .run(words_of("learn --epochs 1 --launches 2 --workload linear1d --compressor none,topk:1 --quiet "
+                .run(words_in("learn --epochs 1 --launches 2 --workload linear1d --compressor none,topk:1 --quiet "
                               "--executor threads"))
                 .code,
             0);
@@ -65,7 +65,7 @@ TEST(Learn, InterruptedBeforeALaunchHasEndedSaysThat) {
 TEST(Learn, SaysWhatItWouldTrain) {
   if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
   const Workplace workplace;
-  const Outcome outcome = workplace.run(words_of("learn --dry-run --compressor none,fp16"));
+  const Outcome outcome = workplace.run(words_in("learn --dry-run --compressor none,fp16"));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("ring + fp16, momentum, mnist1d for 40 epochs"), HasSubstr("3 cases")));
   EXPECT_FALSE(std::filesystem::exists(workplace / "hbench.db"));
@@ -83,7 +83,7 @@ TEST(Learn, RefusesWhatMakesNoSense) {
   };
   const Workplace workplace;
   for (const auto& row : rows) {
-    const Outcome outcome = workplace.run(words_of(row.arguments));
+    const Outcome outcome = workplace.run(words_in(row.arguments));
     EXPECT_EQ(outcome.code, 2) << row.arguments;
     EXPECT_THAT(outcome.err, HasSubstr(row.message)) << row.arguments;
   }

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-const std::vector<std::string> kMeasured = words_of(
+const std::vector<std::string> kMeasured = words_in(
     "sweep --evidence measured,simulated --image-size 32 --batch 4 --launches 1 --warmup 1 "
     "--timeout 3s --quiet --oversubscribe 2 --profile hkbu-10gbe");
 

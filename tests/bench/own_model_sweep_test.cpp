@@ -20,7 +20,7 @@ class ATorchScriptFile : public testing::Test {
   }
 
   Outcome sweep(std::vector<std::string> more) const {
-    std::vector<std::string> arguments = words_of(
+    std::vector<std::string> arguments = words_in(
         "sweep --workload cnn.pt --input 3x32x32 --batch 4 --device cpu --algorithm ring --compressor none --launches "
         "1 --steps 3 --warmup 1 --executor threads --oversubscribe 2 --json --no-calibrate --profile hkbu-10gbe");
     arguments.insert(arguments.end(), more.begin(), more.end());

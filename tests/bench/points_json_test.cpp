@@ -79,7 +79,7 @@ TEST(PointsJson, SaysNullForWhatIsNotKnown) {
   point.asked.strategy.algorithm = "ring";
   const json object = json::parse(points_json({point})).at(0);
   for (const std::string& field :
-       words_of("failure placement servers server_mode compressor fusion throughput throughput_per_gpu efficiency "
+       words_in("failure placement servers server_mode compressor fusion throughput throughput_per_gpu efficiency "
                 "efficiency_low efficiency_high interval warnings baseline step_seconds batch_per_gpu collective "
                 "executor memory_bytes weight_bytes activation_bytes staleness staleness_p95 staleness_largest "
                 "sent_within_bytes sent_between_bytes idle_share throttled power_capped throttling bytes type redop "

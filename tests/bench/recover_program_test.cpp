@@ -24,7 +24,7 @@ TEST(Recover, LosesARankAndEndsAtTheSameBits) {
   if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
   const Workplace workplace;
   const Outcome outcome = workplace.run(
-      words_of(kSmall + std::string("--inject kill:rank=1@step=10,delay:rank=0:100ms@step=8..9 --out answer.json "
+      words_in(kSmall + std::string("--inject kill:rank=1@step=10,delay:rank=0:100ms@step=8..9 --out answer.json "
                                     "--on-failure restart,shrink,stop --checkpoint kept")));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const json runs = json::parse(bytes_of(workplace / "answer.json")).at("runs");
@@ -54,7 +54,7 @@ TEST(Recover, GoesOnAfterEachOfSeveralLosses) {
   if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
   const Workplace workplace;
   const Outcome outcome = workplace.run(
-      words_of(kSmall + std::string("--on-failure restart --compressor ef:topk:0.1 --out answer.json --inject "
+      words_in(kSmall + std::string("--on-failure restart --compressor ef:topk:0.1 --out answer.json --inject "
                                     "kill:rank=0@step=1,kill:rank=1@step=7,kill:rank=0@step=15")));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const json run = json::parse(bytes_of(workplace / "answer.json")).at("runs")[1];
@@ -114,12 +114,12 @@ TEST(Recover, EndsWhereItsFolderCannotBeUsed) {
   if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
   const Workplace workplace;
   const std::string flags = kSmall + std::string("--on-failure restart --checkpoint ");
-  const Outcome unwritten = workplace.run(words_of(flags + "/proc/none"));
+  const Outcome unwritten = workplace.run(words_in(flags + "/proc/none"));
   EXPECT_EQ(unwritten.code, 3);
   EXPECT_THAT(unwritten.err, HasSubstr("cannot write the checkpoint /proc/none/restart/"));
   std::filesystem::create_directories(workplace / "kept/restart");
   write_file(workplace / "kept/restart/step-4-rank-0-of-2.checkpoint", "of another job");
-  const Outcome used = workplace.run(words_of(flags + "kept"));
+  const Outcome used = workplace.run(words_in(flags + "kept"));
   EXPECT_EQ(used.code, 2);
   EXPECT_THAT(used.err, HasSubstr("kept/restart has checkpoints of an earlier job"));
   EXPECT_TRUE(std::filesystem::exists(workplace / "kept/restart/step-4-rank-0-of-2.checkpoint"));
@@ -138,7 +138,7 @@ TEST(Recover, RefusesWhatCannotBe) {
       {"--compressor none,fp16", "one training at a time is recovered"},
   };
   for (const auto& [flags, message] : mistakes) {
-    const Outcome outcome = workplace.run(words_of(kSmall + std::string(flags)));
+    const Outcome outcome = workplace.run(words_in(kSmall + std::string(flags)));
     EXPECT_EQ(outcome.code, 2) << flags;
     EXPECT_THAT(outcome.err, HasSubstr(message)) << flags;
   }

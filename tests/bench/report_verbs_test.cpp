@@ -28,7 +28,7 @@ class ReportVerbs : public testing::Test {
   static void SetUpTestSuite() {
     folder_ = new TemporaryFolder;
     write_bytes(folder_->path() / "mine.toml", kProfile);
-    std::vector<std::string> arguments = words_of(
+    std::vector<std::string> arguments = words_in(
         "sweep --gpus 1,8 --single-gpu-rate 100 --evidence simulated --workload vgg16,resnet50 --algorithm ring,ps "
         "--compressor none --quiet --db");
     arguments.insert(arguments.end(), {database(), "--report", (folder_->path() / "swept").string(), "--profile",

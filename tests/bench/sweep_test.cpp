@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 std::vector<std::string> sweep(std::vector<std::string> more = {}) {
-  std::vector<std::string> arguments = words_of(
+  std::vector<std::string> arguments = words_in(
       "sweep --gpus 1..64 --workload resnet50,vgg16 --profile hkbu-10gbe --evidence simulated,published --quiet");
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
@@ -205,7 +205,7 @@ TEST(FirstHelp, IsWhatAProgramWithoutArgumentsSays) {
 
 /// Flags of a quick measured sweep.
 std::vector<std::string> measured(std::vector<std::string> more) {
-  std::vector<std::string> arguments = words_of(
+  std::vector<std::string> arguments = words_in(
       "sweep --evidence measured --workload lenet5 --image-size 32 --batch 4 --launches 1 --warmup 1 --steps 4 --quiet "
       "--oversubscribe 3");
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -220,7 +220,7 @@ TEST(CalibratedTimeline, IsRecordedAndCanBeSwept) {
   ASSERT_EQ(recorded.code, 0) << recorded.err;
   EXPECT_THAT(recorded.out, HasSubstr("Wrote mine.toml"));
   const Outcome swept = workplace.run(
-      words_of("sweep --gpus 1..16 --workload mine.toml --profile hkbu-10gbe --evidence simulated --json --quiet"));
+      words_in("sweep --gpus 1..16 --workload mine.toml --profile hkbu-10gbe --evidence simulated --json --quiet"));
   ASSERT_EQ(swept.code, 0) << swept.err;
   const json points = json::parse(swept.out);
   EXPECT_GT(points.size(), 5);

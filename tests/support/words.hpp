@@ -7,7 +7,7 @@
 namespace hbench {
 
 /// The words of a command line, which spaces separate.
-inline std::vector<std::string> words_of(const std::string& line) {
+inline std::vector<std::string> words_in(const std::string& line) {
   std::istringstream stream(line);
   std::vector<std::string> words;
   for (std::string word; stream >> word;) words.push_back(word);
