@@ -94,8 +94,10 @@ bool name_same_file(const std::filesystem::path& a, const std::filesystem::path&
   std::error_code unknown;
   if (std::filesystem::exists(a, unknown))
     return std::filesystem::is_regular_file(a, unknown) && std::filesystem::equivalent(a, b, unknown);
-  const auto path = std::filesystem::weakly_canonical(a, unknown);
-  return !path.empty() && path == std::filesystem::weakly_canonical(b, unknown);
+  const auto whole = [&](const std::filesystem::path& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, unknown), unknown);
+  };
+  return !a.empty() && !b.empty() && whole(a) == whole(b);
 }
 
 void CliOption::refuse_to_replace_file_of(const CliOption& other) const {

@@ -122,7 +122,7 @@ TEST_F(BisectOfARun, PrintsTheNameOfACaseOnOneLine) {
   for (const char* commit : {"a1", "a2", "a3", "a4", "a5", "a6", "b1", "b2", "b3", "b4"})
     add_run({{"branch", "main"}, {"commit", commit}}, {answer(asked, commit[0] == 'a' ? 0.1 : 0.2)});
   EXPECT_EQ(run({"--measure", "true"}, "bisect"), ExitCode::good);
-  EXPECT_THAT(printed_, StartsWith("# x touch pwned; echo  [31m"));
+  EXPECT_THAT(printed_, HasSubstr("\n# x touch pwned; echo  [31m"));
 }
 
 TEST(BisectCommands, HaveEachNameOfACommitAsOneWord) {
