@@ -35,7 +35,7 @@ void refuse_stranger(std::string_view text, std::string_view file_name) {
   for (const Stranger& stranger : kStrangers)
     if (!matches_of(stranger.mark, text, 1).empty() && !matches_of(stranger.also, text, 1).empty())
       refuse_file(file_name, fmt::format("this is {}: of a job, not of a benchmark", stranger.what),
-                  fmt::format("make a workload of it: hbench import-job {}", shell_word(std::string(file_name))));
+                  fmt::format("make a workload of it: hbench import-job {}", shell_word(file_name)));
 }
 
 /// Sizes and bandwidths: by names of columns, or by a row.
@@ -114,7 +114,7 @@ const ImportFormat* recognised(std::string_view text, std::string_view file_name
     refuse_file(file_name, "it is empty", "did the program that wrote it fail?");
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
     refuse_file(file_name, "it is text in UTF-16, as PowerShell's > writes it",
-                fmt::format("make it UTF-8: iconv -f utf-16 -t utf-8 -o 1.txt {}", shell_word(std::string(file_name))));
+                fmt::format("make it UTF-8: iconv -f utf-16 -t utf-8 -o 1.txt {}", shell_word(file_name)));
   refuse_stranger(text, file_name);
   for (const ImportFormat* format : import_formats())
     if (format->recognises(text)) return format;

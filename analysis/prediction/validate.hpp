@@ -25,7 +25,7 @@ struct StepBesideFigure {
 
   /// Predicted over published throughput, less 1: above 0 where the prediction is too fast.
   double error() const { return published / predicted - 1; }
-  /// Whether the band holds the published step; a quicker one is as far outside as a slower one.
+  /// Returns whether the band holds the published step; a quicker one is as far outside as a slower one.
   bool held() const { return low <= published && published <= high; }
 };
 
@@ -44,8 +44,8 @@ struct Validation : StepBesideFigure {
 
   /// For `lead_of`.
   StepEnds ends() const;
-  /// How many times as fast as that many GPUs alone the published step is; above 1 its baseline was slow, or one of the
-  /// two figures is not of this step.
+  /// Returns the speed of the published step over that of as many GPUs alone; above 1 its baseline was slow, or one of
+  /// the two figures is not of this step.
   double faster_than_alone() const { return asked.batch_per_gpu / rate / published; }
 };
 

@@ -23,7 +23,7 @@ class Reader {
   std::vector<CsvRow> rows() {
     std::vector<CsvRow> all;
     if (text_.starts_with("\xFF\xFE") || text_.starts_with("\xFE\xFF")) fail(1, "it is UTF-16; save it as UTF-8");
-    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;  // as spreadsheets begin a file
+    at_ = text_.size() - without_byte_order_mark(text_).size();
     while (at_ < text_.size()) {
       if (line_break()) continue;
       CsvRow row = this->row();

@@ -135,7 +135,7 @@ std::vector<std::string_view> split_outside_brackets(std::string_view list) {
   return pieces;
 }
 
-/// Of a name in a list: more would be the work of somebody who wants all memory.
+/// A name in a list has no more of these: its writer would want all memory.
 constexpr std::size_t kMostDigits = 20, kMostBrackets = 10, kLongestName = 255;
 
 [[noreturn]] void refuse_nodes(std::string_view list) {
@@ -221,10 +221,8 @@ Allocation parse_host_list(std::string_view text) {
 Allocation parse_hostfile(std::string_view text, const std::string& file) {
   HostList list;
   std::unordered_map<std::string, bool> written;  // by host, whether its slots were
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   int number = 0;
-  for (const std::string_view line : lines_of(text)) {
+  for (const std::string_view line : lines_of(without_byte_order_mark(text))) {
     ++number;
     const std::vector<std::string> words = words_of_host(line);
     if (words.empty()) continue;

@@ -106,7 +106,8 @@ Ended run_argv(std::vector<std::string> argv, Seconds timeout, Purpose purpose =
 }
 
 Ended run_in_shell(const MeasuredCommand& command, Seconds timeout, Purpose purpose) {
-  const std::string go = command.folder.empty() ? "" : fmt::format("cd {} || exit; ", shell_word(command.folder));
+  const std::string go =
+      command.folder.empty() ? "" : fmt::format("cd {} || exit; ", shell_word(command.folder.string()));
   return run_argv({"/bin/sh", "-c", go + command.text}, timeout, purpose);
 }
 

@@ -6,14 +6,6 @@
 #include <cctype>
 
 namespace hbench {
-namespace {
-
-bool is_plain_in_shell(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-         std::string_view("_-./=:,+%@").find(c) != std::string::npos;
-}
-
-}  // namespace
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -64,9 +56,18 @@ bool is_utc_time(std::string_view text) {
                             [](char c, char form) { return form == '0' ? c >= '0' && c <= '9' : c == form; });
 }
 
-std::string shell_word(const std::string& text) {
-  if (!text.empty() && std::ranges::all_of(text, is_plain_in_shell)) return text;
-  if (text.find_first_of("\"$`\\!") == std::string::npos) return '"' + text + '"';
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
+std::string shell_word(std::string_view text) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_-./=:,+%@").find(c) != std::string_view::npos;
+  };
+  if (!text.empty() && std::ranges::all_of(text, is_plain)) return std::string(text);
+  if (text.find_first_of("\"$`\\!") == text.npos) return fmt::format("\"{}\"", text);
   std::string word = "'";
   for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return word + "'";

@@ -32,8 +32,11 @@ std::string capitalized(std::string_view text);
 /// Whether it is of the form `2026-11-21T09:00:00Z`: such texts are in the order of their times.
 bool is_utc_time(std::string_view text);
 
+/// `text` without the mark of UTF-8 that editors and spreadsheets put before it.
+std::string_view without_byte_order_mark(std::string_view text);
+
 /// `text` as one word of a shell: as it is, in double quotes, or in single ones, whichever reads best.
-std::string shell_word(const std::string& text);
+std::string shell_word(std::string_view text);
 
 /// `1 run`, `3 runs`, `2 launches`.
 std::string counted(std::int64_t number, std::string_view noun);

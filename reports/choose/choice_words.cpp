@@ -94,7 +94,7 @@ std::string other_network(const Choice& choice, const Case& asked) {
       100 * any, command);
 }
 
-/// What would let `nearest`, which misses goals, meet them.
+/// Says by what `nearest`, which misses goals, would meet them.
 std::string what_it_takes(const Choice& choice, const Alternative& nearest) {
   const Goals& goals = choice.goals;
   const Case& asked = nearest.point.asked;
@@ -126,7 +126,7 @@ std::string missed_in_words(const Alternative& nearest, const Goals& goals) {
                              : fmt::format("It would have to be {:.1f} times as good", factor);
 }
 
-/// Whether only times and costs were asked for, of which the answer is that of the nearest.
+/// Returns whether only times and costs were asked for: then the answer is that of the nearest.
 bool asks_for_times(const Goals& goals) { return goals.usual_efficiency && goals.samples > 0; }
 
 /// `488 M samples take 10.9 d (6.4 to 25.8), and no price is known, on 440 GPUs of ...`

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a choice says in words and numbers. Pure.
+/// The sentences of a choice, and its numbers as texts. Pure.
 
 #include <string>
 #include <vector>

@@ -47,7 +47,7 @@ Validation validation_of_row(const std::string& row) {
   return validate(published_results(in, "a.csv"), load_data()).at(0);
 }
 
-/// Whether a figure was predicted before anything of the model was compared with its source.
+/// Returns whether a figure was predicted before anything of the model was compared with its source.
 bool was_predicted_first(const Validation& each) {
   constexpr const char* kSources[] = {"bf69c149", "07671548", "097e9d73", "e7a07c4d", "0fb83f6d",
                                       "e086e0e7", "23a6382c", "49e23b45", "002bcd8c", "transformers/issues/9371"};

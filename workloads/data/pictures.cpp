@@ -60,11 +60,11 @@ Picture read_jpeg(const fs::path& file, int size) {
 }
 
 Picture read_png(const fs::path& file) {
-  if (!fs::is_regular_file(file)) refuse(file, "it is no regular file");
+  const std::string packed = read_file(file);
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   const std::unique_ptr<png_image, void (*)(png_imagep)> freed(&image, png_image_free);
-  if (png_image_begin_read_from_file(&image, file.c_str()) == 0) refuse(file, image.message);
+  if (png_image_begin_read_from_memory(&image, packed.data(), packed.size()) == 0) refuse(file, image.message);
   image.format = PNG_FORMAT_RGB;
   Picture picture = blank(file, image.width, image.height);
   const png_color black{};

@@ -67,7 +67,7 @@ Trace computed_trace(std::string_view name);
 class TraceLibrary {
  public:
   /// \throws Error (environment) when `folder` cannot be read.
-  explicit TraceLibrary(const std::filesystem::path& folder) : files_(folder, "workload", "hbench list workloads") {}
+  explicit TraceLibrary(const std::filesystem::path& folder) : files_(folder, "workload") {}
   /// Sorted.
   const std::vector<std::string>& names() const { return files_.names(); }
   /// From now on `load` knows a trace of the user's by its name, in the place of any other.
